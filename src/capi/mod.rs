@@ -1,0 +1,24 @@
+//! The C ABI. `include/gloom.h` is generated from this module; its sections are these files.
+//!
+//! Every function does its work inside [`boundary`], which turns a panic into a value.
+#![allow(unsafe_code)]
+#![allow(non_camel_case_types)]
+// Raw pointers come from C: what they must point to is said in the header.
+#![allow(clippy::missing_safety_doc)]
+
+mod boundary;
+mod bytes;
+mod create;
+mod facts;
+mod keys;
+mod library;
+mod types;
+mod whole;
+
+pub use bytes::*;
+pub use create::*;
+pub use facts::*;
+pub use keys::*;
+pub use library::*;
+pub use types::*;
+pub use whole::*;

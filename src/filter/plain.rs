@@ -1,0 +1,27 @@
+//! One writer at a time: loads and stores, no locked instruction.
+
+use crate::kernel::Kernel;
+use crate::memory::Block;
+use crate::sync::{AtomicU64, Ordering::Relaxed};
+
+#[derive(Default)]
+pub(super) struct Plain {
+    count: AtomicU64,
+}
+
+impl Plain {
+    #[inline]
+    pub fn add(&self, kernel: &Kernel, block: &Block, probe: u32) -> bool {
+        let changed = (kernel.set)(block, probe);
+        self.count.store(self.count.load(Relaxed).saturating_add(1), Relaxed);
+        changed
+    }
+
+    pub fn count(&self) -> u64 {
+        self.count.load(Relaxed)
+    }
+
+    pub fn reset_count(&self) {
+        self.count.store(0, Relaxed);
+    }
+}

@@ -1,0 +1,47 @@
+//! gloom: a Bloom filter whose probes of one key lie in one cache line, and whose bits and files are
+//! the same in every language.
+//!
+//! A filter answers "is this key in the set?" with *definitely not* or *probably yes*. Put in front of
+//! a database, it keeps away the lookups that would find nothing.
+//!
+//! ```
+//! # fn main() -> Result<(), gloom::Error> {
+//! use gloom::Filter;
+//!
+//! let blocks = Filter::new_atomic(1_000_000, 0.01)?; // one million keys, 1 % false positives
+//! std::thread::scope(|threads| {
+//!     threads.spawn(|| blocks.add(b"user:17:block:99")); // any thread may add,
+//!     threads.spawn(|| blocks.test(b"user:17:block:3")); // any thread may ask meanwhile
+//! });
+//! assert!(blocks.test(b"user:17:block:99")); // never a false "no"
+//! assert!(blocks.current_fp_rate() < 0.01);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! The same filter from C: `include/gloom.h`. The kinds of filter, and which to take: [`Kind`].
+
+#[cfg(not(all(
+    target_pointer_width = "64",
+    target_endian = "little",
+    any(target_os = "linux", target_os = "macos")
+)))]
+compile_error!("gloom supports 64-bit little-endian Linux and macOS");
+
+pub mod capi;
+mod error;
+mod filter;
+mod format;
+mod hash;
+mod kernel;
+mod layout;
+mod memory;
+mod sizing;
+mod sync;
+
+pub use error::{Error, Value};
+pub use filter::{Filter, Kind, Options, Size};
+pub use format::{Format, LoadOptions};
+pub use hash::KeyHash;
+pub use layout::{BLOCK_BITS, BLOCK_BYTES, BLOCK_WORDS, MAX_K, MIN_K};
+pub use sizing::{Sizing, predict_fp_rate, size_for};
