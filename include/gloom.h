@@ -38,6 +38,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The version in words; gloom_version_string tells the library's. */
+#define GLOOM_VERSION_STRING "0.1.0"
+
 /* For the first field of each struct, and zeros for the rest. */
 #define GLOOM_OPTIONS_INIT { sizeof(gloom_options), 0, 0, 0, 0.0, 0, 0, 0, 0, 0, 0 }
 #define GLOOM_LOAD_OPTIONS_INIT { sizeof(gloom_load_options), 0, 0, 0, 0, 0 }

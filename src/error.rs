@@ -155,8 +155,11 @@ impl fmt::Display for Error {
                 f,
                 "fp_rate = {fp_rate:?} cannot be reached: the smallest rate of this layout is {smallest:e}"
             ),
+            Error::Limit { needed, limit } if *limit < isize::MAX as u64 => {
+                write!(f, "max_bytes = {limit}: the blocks would take {needed} bytes")
+            }
             Error::Limit { needed, limit } => {
-                write!(f, "the blocks would take {needed} bytes: the limit is {limit}")
+                write!(f, "the blocks would take {needed} bytes, more than the {limit} that can be addressed")
             }
             Error::OutOfMemory { bytes } => write!(f, "{bytes} bytes could not be allocated"),
             Error::BufferTooSmall { needed, given } => {

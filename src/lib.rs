@@ -45,3 +45,8 @@ pub use format::{Format, LoadOptions};
 pub use hash::KeyHash;
 pub use layout::{BLOCK_BITS, BLOCK_BYTES, BLOCK_WORDS, MAX_K, MIN_K};
 pub use sizing::{Sizing, predict_fp_rate, size_for};
+
+/// The examples of these pages are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -73,7 +73,7 @@ pub fn size_for(expected_items: u64, fp_rate: f64) -> Result<Sizing, Error> {
     // Division and rounding up are monotone, also in floating point: more keys never get fewer blocks.
     let blocks = (expected_items as f64 / load).ceil().max(1.0);
     if blocks > MAX_BLOCKS as f64 {
-        return Err(Error::Limit { needed: u64::MAX, limit: u64::MAX });
+        return Err(Error::Limit { needed: u64::MAX, limit: isize::MAX as u64 });
     }
     Ok(describe(blocks as u64, k, expected_items))
 }

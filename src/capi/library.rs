@@ -12,8 +12,6 @@ pub const GLOOM_VERSION_MINOR: u32 = 1;
 pub const GLOOM_VERSION_PATCH: u32 = 0;
 /// major * 10000 + minor * 100 + patch.
 pub const GLOOM_VERSION: u32 = 100;
-/// The version in words.
-pub const GLOOM_VERSION_STRING: &str = "0.1.0";
 /// Changes when a program that was built with an older header no longer works.
 pub const GLOOM_ABI_VERSION: u32 = 0;
 

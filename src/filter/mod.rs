@@ -77,7 +77,8 @@ impl Filter {
         let sizing = crate::sizing::size_for(expected_items, fp_rate)?;
         let most = sizing.num_blocks.min(sharded::MAX_SHARDS.into()) as u32;
         let num_shards = match num_shards {
-            0..=sharded::MAX_SHARDS => num_shards.next_power_of_two().min(floor_power_of_two(most)),
+            0 => 0,
+            1..=sharded::MAX_SHARDS => num_shards.next_power_of_two().min(floor_power_of_two(most)),
             more => more,
         };
         let options = Options::for_items(expected_items, fp_rate).kind(Kind::Sharded);

@@ -1,0 +1,371 @@
+/* Every exported function, used as it is meant. */
+#include "filters.h"
+#include "v1.h"
+
+static void short_constructors(void)
+{
+    static const uint64_t n = 100000;
+    gloom_filter *plain = gloom_new(n, 0.01);
+    gloom_filter *atomic = gloom_new_atomic(n, 0.01);
+    gloom_filter *sharded = gloom_new_sharded(n, 0.01, 5);
+    gloom_filter *by_cpu = gloom_new_sharded(n, 0.01, 0);
+    REQUIRE(plain && atomic && sharded && by_cpu);
+
+    CHECK_U64((uint64_t)gloom_kind_of(plain), GLOOM_KIND_PLAIN);
+    CHECK_U64((uint64_t)gloom_kind_of(atomic), GLOOM_KIND_ATOMIC);
+    CHECK_U64((uint64_t)gloom_kind_of(sharded), GLOOM_KIND_SHARDED);
+    CHECK_U64((uint64_t)gloom_kind_of(by_cpu), GLOOM_KIND_SHARDED);
+    CHECK_U64(gloom_num_shards(sharded), 8); /* 5 rounded up to a power of two */
+
+    /* 0: the library chooses, as gloom_create does; more than one for a filter of this size. */
+    gloom_options options = GLOOM_OPTIONS_INIT;
+    gloom_filter *created = NULL;
+    options.kind = GLOOM_KIND_SHARDED;
+    options.expected_items = n;
+    options.fp_rate = 0.01;
+    CHECK_OK(gloom_create(&options, &created, NULL));
+    uint32_t shards = gloom_num_shards(by_cpu);
+    CHECK(shards > 1 && shards <= 65536 && (shards & (shards - 1)) == 0);
+    CHECK_U64(shards, gloom_num_shards(created));
+    gloom_free(created);
+
+    /* One geometry whatever the kind, and the one that gloom_size_for foretold. */
+    gloom_sizing sizing = GLOOM_SIZING_INIT;
+    CHECK_OK(gloom_size_for(n, 0.01, &sizing, NULL));
+    gloom_filter *all[] = {plain, atomic, sharded, by_cpu};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        CHECK_U64(gloom_num_blocks(all[i]), sizing.num_blocks);
+        CHECK_U64(gloom_k(all[i]), sizing.k);
+        CHECK_U64(gloom_expected_items(all[i]), n);
+        CHECK_F64(gloom_fp_rate(all[i]), 0.01);
+        CHECK_U64(gloom_seed(all[i]), 0);
+        gloom_free(all[i]);
+    }
+
+    /* More shards than blocks: as many as there can be. */
+    gloom_filter *tiny = gloom_new_sharded(1, 0.5, 64);
+    REQUIRE(tiny != NULL);
+    CHECK(gloom_num_shards(tiny) <= gloom_num_blocks(tiny));
+    gloom_free(tiny);
+}
+
+static void sizing(void)
+{
+    /* The minima of the layout in bits per key. */
+    static const struct {
+        double rate;
+        double bits;
+    } minima[] = {{0.1, 4.84}, {0.01, 10.02}, {1e-3, 15.83}, {1e-4, 22.73}, {1e-5, 31.57}, {1e-6, 42.75}};
+    for (size_t i = 0; i < sizeof minima / sizeof minima[0]; i++) {
+        gloom_sizing sizing = GLOOM_SIZING_INIT;
+        CONTEXT("rate %g", minima[i].rate);
+        CHECK_OK(gloom_size_for(1000000, minima[i].rate, &sizing, NULL));
+        CHECK_BETWEEN(sizing.bits_per_item, minima[i].bits * 0.995, minima[i].bits * 1.005);
+        CHECK_U64(sizing.bytes, sizing.num_blocks * BYTES_PER_BLOCK);
+        CHECK_BETWEEN(sizing.bits_per_item, (double)sizing.bytes * 8 / 1e6 * 0.999999,
+                      (double)sizing.bytes * 8 / 1e6 * 1.000001);
+        CHECK_BETWEEN(sizing.fp_rate, minima[i].rate * 0.9, minima[i].rate);
+        CHECK(sizing.k >= LAYOUT_MIN_K && sizing.k <= LAYOUT_MAX_K);
+        CHECK_U64(sizing.struct_size, sizeof sizing);
+        /* Two models that must agree: the one that sizes and the one that predicts. */
+        double predicted = gloom_predict_fp_rate(sizing.num_blocks, sizing.k, 1000000);
+        CHECK_BETWEEN(sizing.fp_rate, predicted * 0.999999, predicted * 1.000001);
+        /* One block fewer misses the rate: the size is the smallest for this k. */
+        CHECK(gloom_predict_fp_rate(sizing.num_blocks - 1, sizing.k, 1000000) > minima[i].rate * 0.999999);
+    }
+    CONTEXT("%s", "");
+    /* A program built against a later release has a longer struct: its new fields read 0. */
+    struct {
+        gloom_sizing sizing;
+        uint64_t later[2];
+    } longer = {.sizing = GLOOM_SIZING_INIT, .later = {1, 2}};
+    longer.sizing.struct_size = sizeof longer;
+    CHECK_OK(gloom_size_for(1000, 0.01, &longer.sizing, NULL));
+    CHECK(longer.later[0] == 0 && longer.later[1] == 0);
+    CHECK_U64(longer.sizing.struct_size, sizeof longer);
+
+    CHECK_F64(gloom_predict_fp_rate(1000, 7, 0), 0.0);
+    CHECK(gloom_predict_fp_rate(1000, 7, 10000) < gloom_predict_fp_rate(1000, 7, 20000));
+}
+
+static void options(void)
+{
+    gloom_options options;
+    gloom_options initial = GLOOM_OPTIONS_INIT;
+    memset(&options, 0xff, sizeof options);
+    gloom_options_init(&options);
+    CHECK_U64(options.struct_size, sizeof options);
+    CHECK_U64((uint64_t)options.kind, (uint64_t)initial.kind);
+    CHECK_U64(options.flags, 0);
+    CHECK_U64(options.expected_items, 0);
+    CHECK_F64(options.fp_rate, 0.0);
+    CHECK_U64(options.num_blocks, 0);
+    CHECK_U64(options.k, 0);
+    CHECK_U64(options.num_shards, 0);
+    CHECK_U64(options.seed, 0);
+    CHECK_U64(options.max_bytes, 0);
+    CHECK_U64(options.block_multiple, 0);
+
+    /* Kind 0 is atomic. The limit is met exactly. No error buffer is needed. */
+    gloom_filter *filter = NULL;
+    options.num_blocks = 64;
+    options.k = 9;
+    options.seed = 77;
+    options.flags = GLOOM_FLAG_SMALL_PAGES;
+    options.max_bytes = 64 * BYTES_PER_BLOCK;
+    CHECK_OK(gloom_create(&options, &filter, NULL));
+    REQUIRE(filter != NULL);
+    CHECK_U64((uint64_t)gloom_kind_of(filter), GLOOM_KIND_ATOMIC);
+    CHECK_U64(gloom_num_blocks(filter), 64);
+    CHECK_U64(gloom_k(filter), 9);
+    CHECK_U64(gloom_seed(filter), 77);
+    CHECK_U64(gloom_expected_items(filter), 0);
+    CHECK_F64(gloom_fp_rate(filter), 0.0);
+    gloom_free(filter);
+
+    gloom_options_init(&options);
+    options.kind = GLOOM_KIND_SHARDED;
+    options.num_blocks = 61;
+    options.k = 5;
+    options.num_shards = 4;
+    options.block_multiple = 8;
+    CHECK_OK(gloom_create(&options, &filter, NULL));
+    CHECK_U64(gloom_num_blocks(filter), 64);
+    CHECK_U64(gloom_num_shards(filter), 4);
+    gloom_free(filter);
+
+    /* Every k makes a filter, also those that sizing never picks. */
+    for (uint32_t k = LAYOUT_MIN_K; k <= LAYOUT_MAX_K; k++) {
+        CONTEXT("k %u", k);
+        filter = make_filter(GLOOM_KIND_PLAIN, 2, k, 0);
+        CHECK_OK(gloom_add(filter, "key", 3));
+        CHECK(gloom_test(filter, "key", 3));
+        CHECK_U64(bits_set(filter), k);
+        gloom_free(filter);
+    }
+    CONTEXT("%s", "");
+
+    /* 6 MiB: big enough for huge pages; both with and without them the memory starts as zeros. */
+    for (uint32_t flags = 0; flags <= GLOOM_FLAG_SMALL_PAGES; flags++) {
+        gloom_options_init(&options);
+        options.num_blocks = 98304;
+        options.k = 7;
+        options.flags = flags;
+        CHECK_OK(gloom_create(&options, &filter, NULL));
+        CHECK_U64(bits_set(filter), 0);
+        CHECK_OK(gloom_add(filter, "key", 3));
+        CHECK_U64(bits_set(filter), 7);
+        gloom_free(filter);
+    }
+}
+
+static void keys(int32_t kind)
+{
+    CONTEXT("kind %d", (int)kind);
+    gloom_filter *filter = make_filter(kind, 1000, 7, 0);
+    bool was_present = true;
+
+    CHECK(!gloom_test(filter, "apple", 5));
+    CHECK_OK(gloom_add(filter, "apple", 5));
+    CHECK(gloom_test(filter, "apple", 5));
+    CHECK(!gloom_test(filter, "apple", 4));
+    CHECK_U64(gloom_count(filter), 1);
+
+    CHECK_OK(gloom_test_and_add(filter, "pear", 4, &was_present));
+    CHECK(!was_present);
+    CHECK_OK(gloom_test_and_add(filter, "pear", 4, &was_present));
+    CHECK(was_present);
+    CHECK(gloom_test(filter, "pear", 4));
+    CHECK_U64(gloom_count(filter), 3);
+
+    /* By hash and by key is the same. */
+    gloom_hash hash = gloom_hash_key("plum", 4, 0);
+    CHECK(!gloom_test_hash(filter, hash));
+    CHECK_OK(gloom_add_hash(filter, hash));
+    CHECK(gloom_test_hash(filter, hash));
+    CHECK(gloom_test(filter, "plum", 4));
+    CHECK(gloom_test_hash(filter, gloom_hash_key("apple", 5, 0)));
+    CHECK_U64(gloom_count(filter), 4);
+    CHECK_U64(bits_set(filter), 21);
+
+    /* A seed makes other bits. */
+    gloom_hash seeded = gloom_hash_key("plum", 4, 1);
+    CHECK(seeded.lo != hash.lo && seeded.hi != hash.hi);
+    gloom_filter *other = make_filter(kind, 1000, 7, 1);
+    CHECK_OK(gloom_add(other, "plum", 4));
+    CHECK(gloom_test_hash(other, seeded));
+    CHECK(!gloom_test_hash(other, hash));
+
+    gloom_free(other);
+    gloom_free(filter);
+}
+
+static void facts(int32_t kind)
+{
+    static const uint64_t n = 100000;
+    gloom_options options = GLOOM_OPTIONS_INIT;
+    gloom_filter *filter = NULL;
+    CONTEXT("kind %d", (int)kind);
+    options.kind = kind;
+    options.expected_items = n;
+    options.fp_rate = 0.01;
+    CHECK_OK(gloom_create(&options, &filter, NULL));
+    REQUIRE(filter != NULL);
+
+    CHECK_U64((uint64_t)gloom_kind_of(filter), (uint64_t)kind);
+    CHECK(kind == GLOOM_KIND_SHARDED ? gloom_num_shards(filter) >= 1 : gloom_num_shards(filter) == 1);
+    CHECK_U64(gloom_k(filter), 7);
+    CHECK_U64(gloom_expected_items(filter), n);
+    CHECK_F64(gloom_fp_rate(filter), 0.01);
+    CHECK_U64(gloom_seed(filter), 0);
+    CHECK(!gloom_is_mapped(filter));
+    CHECK(!gloom_is_read_only(filter));
+    uint64_t bytes = gloom_num_blocks(filter) * BYTES_PER_BLOCK;
+    CHECK_U64(gloom_bit_capacity(filter), bytes * 8);
+    CHECK_BETWEEN((double)gloom_memory_bytes(filter), (double)bytes, (double)bytes + 1e6);
+    CHECK_U64((uintptr_t)gloom_blocks(filter) % 64, 0);
+    const char *simd = gloom_simd_level(filter);
+    CHECK(strcmp(simd, "portable") == 0 || strcmp(simd, "avx2") == 0 || strcmp(simd, "avx512") == 0);
+
+    CHECK_U64(gloom_count(filter), 0);
+    CHECK_U64(gloom_estimate_items(filter), 0);
+    CHECK_F64(gloom_fill_ratio(filter), 0.0);
+    CHECK_F64(gloom_current_fp_rate(filter), 0.0);
+
+    add_numbers(filter, 0, n);
+    CHECK_U64(numbers_missing(filter, 0, n), 0);
+    CHECK_U64(gloom_count(filter), n);
+    CHECK_BETWEEN((double)gloom_estimate_items(filter), 0.99 * (double)n, 1.01 * (double)n);
+    double fill = (double)bits_set(filter) / ((double)bytes * 8);
+    CHECK_BETWEEN(gloom_fill_ratio(filter), fill * 0.999999, fill * 1.000001);
+
+    /* Full as expected: the current rate is about the one asked for, and a million absent keys see it (5
+     * standard deviations are 5 %). */
+    double current = gloom_current_fp_rate(filter);
+    CHECK_BETWEEN(current, 0.0095, 0.0105);
+    uint64_t absent = 1000000;
+    double seen = (double)(absent - numbers_missing(filter, n, n + absent)) / (double)absent;
+    CHECK_BETWEEN(seen, current * 0.95, current * 1.05);
+    gloom_free(filter);
+}
+
+static void whole_filters(int32_t kind)
+{
+    for (int i = 0; i < KIND_COUNT; i++) {
+        CONTEXT("kind %d with kind %d", (int)kind, (int)KINDS[i]);
+        gloom_filter *target = make_filter(kind, 500, 7, 0);
+        gloom_filter *source = make_filter(KINDS[i], 500, 7, 0);
+        gloom_filter *clone = NULL;
+        add_numbers(target, 0, 1000);
+        add_numbers(source, 1000, 3000);
+        CHECK(!gloom_equal(target, source));
+
+        CHECK_OK(gloom_merge(target, source, NULL));
+        CHECK_U64(numbers_missing(target, 0, 3000), 0);
+        CHECK_U64(gloom_count(target), 3000);
+        CHECK_U64(gloom_count(source), 2000);
+        CHECK(numbers_missing(source, 0, 1000) > 900);
+
+        CHECK_OK(gloom_clone(target, &clone, NULL));
+        REQUIRE(clone != NULL);
+        CHECK(gloom_equal(clone, target));
+        CHECK(gloom_equal(target, clone));
+        CHECK(gloom_equal(target, target));
+        CHECK_U64((uint64_t)gloom_kind_of(clone), (uint64_t)kind);
+        CHECK_U64(gloom_count(clone), 3000);
+        CHECK_U64(gloom_num_shards(clone), gloom_num_shards(target));
+
+        /* The same adds make the same bits, whatever the kind. */
+        add_numbers(source, 0, 1000);
+        CHECK(gloom_equal(source, target));
+
+        /* A clone is on its own. */
+        CHECK_OK(gloom_clear(target));
+        CHECK_U64(gloom_count(target), 0);
+        CHECK_U64(bits_set(target), 0);
+        CHECK_U64(numbers_missing(target, 0, 3000), 3000);
+        CHECK_U64(numbers_missing(clone, 0, 3000), 0);
+        CHECK(!gloom_equal(clone, target));
+        add_numbers(target, 0, 10);
+        CHECK_U64(gloom_count(target), 10);
+
+        gloom_free(clone);
+        gloom_free(source);
+        gloom_free(target);
+    }
+}
+
+static void bytes(int32_t kind)
+{
+    CONTEXT("kind %d", (int)kind);
+    gloom_filter *filter = make_filter(kind, 100, 8, 0);
+    add_numbers(filter, 0, 500);
+    uint64_t size = 0;
+    CHECK_OK(gloom_serialized_size(filter, GLOOM_FORMAT_V1, &size, NULL));
+    CHECK_U64(size, 21 + 100 * BYTES_PER_BLOCK + 4);
+    size_t len = 0;
+    unsigned char *file = malloc((size_t)size);
+    REQUIRE(file != NULL);
+    CHECK_OK(gloom_serialize(filter, GLOOM_FORMAT_V1, file, (size_t)size, &len, NULL));
+    CHECK_U64(len, size);
+    CHECK_U64(file[0], 1);
+    CHECK_U64(get_little_endian(file + V1_K, 4), 8);
+    CHECK_U64(get_little_endian(file + V1_NUM_BLOCKS, 8), 100);
+    CHECK_U64(get_little_endian(file + V1_COUNT, 8), 500);
+    CHECK(memcmp(file + V1_BLOCKS, gloom_blocks(filter), 100 * BYTES_PER_BLOCK) == 0);
+    CHECK_U64(get_little_endian(file + len - 4, 4), crc32c(file, len - 4));
+
+    for (int i = 0; i < KIND_COUNT; i++) {
+        gloom_filter *loaded = v1_load(file, len, KINDS[i]);
+        CHECK_U64((uint64_t)gloom_kind_of(loaded), (uint64_t)KINDS[i]);
+        CHECK_U64(gloom_count(loaded), 500);
+        CHECK_U64(gloom_k(loaded), 8);
+        CHECK_U64(gloom_expected_items(loaded), 0);
+        CHECK(gloom_equal(loaded, filter));
+        CHECK_U64(numbers_missing(loaded, 0, 500), 0);
+        CHECK_OK(gloom_add(loaded, "more", 4));
+        CHECK(gloom_test(loaded, "more", 4));
+        gloom_free(loaded);
+    }
+
+    /* Without options: atomic. With them: shards and a limit that is met exactly. */
+    gloom_filter *loaded = NULL;
+    CHECK_OK(gloom_deserialize(file, len, NULL, &loaded, NULL));
+    CHECK_U64((uint64_t)gloom_kind_of(loaded), GLOOM_KIND_ATOMIC);
+    gloom_free(loaded);
+    gloom_load_options options = GLOOM_LOAD_OPTIONS_INIT;
+    options.kind = GLOOM_KIND_SHARDED;
+    options.num_shards = 16;
+    options.flags = GLOOM_FLAG_SMALL_PAGES;
+    options.max_bytes = 100 * BYTES_PER_BLOCK;
+    CHECK_OK(gloom_deserialize(file, len, &options, &loaded, NULL));
+    CHECK_U64(gloom_num_shards(loaded), 16);
+    CHECK(gloom_equal(loaded, filter));
+    gloom_free(loaded);
+    free(file);
+    gloom_free(filter);
+}
+
+static void the_library(void)
+{
+    CHECK_STRING(gloom_version_string(), GLOOM_VERSION_STRING);
+    CHECK_U64(gloom_version(), GLOOM_VERSION);
+    CHECK_U64(gloom_abi_version(), GLOOM_ABI_VERSION);
+    CHECK(strlen(gloom_status_string(GLOOM_OK)) > 0);
+    gloom_free(NULL);
+}
+
+int main(void)
+{
+    short_constructors();
+    sizing();
+    options();
+    for (int i = 0; i < KIND_COUNT; i++) {
+        keys(KINDS[i]);
+        facts(KINDS[i]);
+        whole_filters(KINDS[i]);
+        bytes(KINDS[i]);
+    }
+    the_library();
+    return check_report();
+}

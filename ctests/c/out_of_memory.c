@@ -1,0 +1,278 @@
+/* Running out of memory is a status, wherever it happens, and costs nothing that was there before.
+ *
+ * Linked so that the library's allocations come here first (ld --wrap), where each in turn is refused. */
+#if !defined(_DEFAULT_SOURCE)
+#define _DEFAULT_SOURCE
+#endif
+#include <errno.h>
+#include <sys/mman.h>
+
+#include "filters.h"
+#include "memory_limit.h"
+#include "v1.h"
+
+/* -- allocations that can be refused -- */
+
+static bool refusing;       /* only inside a call that is being tried */
+static bool refuse_later;   /* all from there on, or only the one */
+static long granted_before; /* how many are granted first */
+static long asked, refused; /* since try() */
+
+static bool granted(void)
+{
+    if (!refusing)
+        return true;
+    long number = asked++;
+    bool refuse = refuse_later ? number >= granted_before : number == granted_before;
+    refused += refuse;
+    errno = refuse ? ENOMEM : errno;
+    return !refuse;
+}
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t n, size_t size);
+void *__real_realloc(void *memory, size_t size);
+int __real_posix_memalign(void **memory, size_t alignment, size_t size);
+void *__real_mmap(void *address, size_t size, int protection, int flags, int file, off_t offset);
+
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t n, size_t size);
+void *__wrap_realloc(void *memory, size_t size);
+int __wrap_posix_memalign(void **memory, size_t alignment, size_t size);
+void *__wrap_mmap(void *address, size_t size, int protection, int flags, int file, off_t offset);
+
+void *__wrap_malloc(size_t size)
+{
+    return granted() ? __real_malloc(size) : NULL;
+}
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+    return granted() ? __real_calloc(n, size) : NULL;
+}
+
+void *__wrap_realloc(void *memory, size_t size)
+{
+    return granted() ? __real_realloc(memory, size) : NULL;
+}
+
+int __wrap_posix_memalign(void **memory, size_t alignment, size_t size)
+{
+    return granted() ? __real_posix_memalign(memory, alignment, size) : ENOMEM;
+}
+
+void *__wrap_mmap(void *address, size_t size, int protection, int flags, int file, off_t offset)
+{
+    return granted() ? __real_mmap(address, size, protection, flags, file, offset) : MAP_FAILED;
+}
+
+static void start_refusing(long after)
+{
+    granted_before = after;
+    asked = refused = 0;
+    refusing = true;
+}
+
+/* -- calls that allocate -- */
+
+static char no_filter;
+#define NO_FILTER ((gloom_filter *)&no_filter)
+
+typedef struct {
+    gloom_options options;
+    const gloom_filter *source; /* of a clone */
+    const unsigned char *file;  /* of a load */
+    size_t len;
+} request;
+
+typedef gloom_status (*maker)(const request *request, gloom_filter **out, gloom_error *error);
+
+static gloom_status create(const request *request, gloom_filter **out, gloom_error *error)
+{
+    return gloom_create(&request->options, out, error);
+}
+
+static gloom_status clone(const request *request, gloom_filter **out, gloom_error *error)
+{
+    return gloom_clone(request->source, out, error);
+}
+
+static gloom_status load(const request *request, gloom_filter **out, gloom_error *error)
+{
+    gloom_load_options options = GLOOM_LOAD_OPTIONS_INIT;
+    options.kind = request->options.kind;
+    options.num_shards = request->options.num_shards;
+    return gloom_deserialize(request->file, request->len, &options, out, error);
+}
+
+/* Refuses the first allocation of the call, then the second, and so on, until the call needs no more. */
+static void refuse_each(maker make, const request *request)
+{
+    for (int later = 0; later < 2; later++) {
+        long n = 0;
+        refuse_later = later;
+        for (;; n++) {
+            gloom_filter *out = NO_FILTER;
+            gloom_error error;
+            memset(&error, 0x5a, sizeof error);
+            start_refusing(n);
+            gloom_status status = make(request, &out, &error);
+            refusing = false;
+            if (refused == 0) {
+                CHECK_OK(status);
+                CHECK(out != NO_FILTER);
+                gloom_free(out);
+                break;
+            }
+            CHECK_STATUS(status, GLOOM_ERR_OUT_OF_MEMORY);
+            CHECK_STATUS(error.status, GLOOM_ERR_OUT_OF_MEMORY);
+            CHECK(memchr(error.message, 0, sizeof error.message) != NULL && error.message[0] != 0);
+            CHECK(out == NO_FILTER);
+        }
+        CHECK(n >= 2); /* blocks and handle: they were refused indeed */
+    }
+}
+
+/* The short forms say NULL. */
+static void refuse_each_of_new(void)
+{
+    /* Up to 12 MB: from the heap and from the system. */
+    static const uint64_t items[] = {10, 10000, 10000000};
+    refuse_later = true;
+    for (size_t i = 0; i < sizeof items / sizeof items[0]; i++) {
+        for (int form = 0; form < KIND_COUNT; form++) {
+            long n = 0;
+            CONTEXT("new, form %d, %" PRIu64 " items", form, items[i]);
+            for (;; n++) {
+                start_refusing(n);
+                gloom_filter *filter = form == 0   ? gloom_new(items[i], 0.01)
+                                       : form == 1 ? gloom_new_atomic(items[i], 0.01)
+                                                   : gloom_new_sharded(items[i], 0.01, 4);
+                refusing = false;
+                CHECK((filter != NULL) == (refused == 0));
+                gloom_free(filter);
+                if (refused == 0)
+                    break;
+            }
+            CHECK(n >= 2);
+        }
+    }
+}
+
+static void making(int32_t kind)
+{
+    /* From the heap, from the system in small pages, in huge pages. */
+    static const uint64_t sizes[] = {1, 1000, 40000, 150000};
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        CONTEXT("kind %d, %" PRIu64 " blocks", (int)kind, sizes[i]);
+        gloom_filter *source = make_filter(kind, sizes[i], 7, 0);
+        request request = {.options = GLOOM_OPTIONS_INIT, .source = source};
+        add_numbers(source, 0, 10);
+        unsigned char *file = v1_of(source, &request.len);
+        request.file = file;
+        request.options.kind = kind;
+        request.options.num_blocks = sizes[i];
+        request.options.k = 7;
+        if (kind == GLOOM_KIND_SHARDED && sizes[i] > 65536)
+            request.options.num_shards = 65536; /* the bookkeeping is not small either */
+        refuse_each(create, &request);
+        refuse_each(clone, &request);
+        refuse_each(load, &request);
+        CHECK_U64(numbers_missing(source, 0, 10), 0);
+        CHECK_U64(gloom_count(source), 10);
+        free(file);
+        gloom_free(source);
+    }
+}
+
+/* -- calls that do not: all succeed where there is no memory at all -- */
+
+static void using_a_filter(int32_t kind)
+{
+    gloom_filter *filter = make_filter(kind, 1000, 7, 0);
+    gloom_filter *other = make_filter(kind, 1000, 7, 0);
+    gloom_sizing sizing = GLOOM_SIZING_INIT;
+    gloom_error error;
+    size_t len, written = 0;
+    unsigned char *file = v1_of(filter, &len);
+    bool present = true;
+    CONTEXT("kind %d", (int)kind);
+    refuse_later = true;
+    start_refusing(0);
+    gloom_status status[] = {
+        gloom_add(filter, "key", 3),
+        gloom_test_and_add(filter, "other", 5, &present),
+        gloom_add_hash(filter, gloom_hash_key("third", 5, 0)),
+        gloom_merge(other, filter, &error),
+        gloom_serialize(filter, GLOOM_FORMAT_V1, file, len, &written, &error),
+        gloom_size_for(1000000, 0.001, &sizing, &error),
+        gloom_clear(filter),
+    };
+    bool found = gloom_test(other, "key", 3) && gloom_test_hash(other, gloom_hash_key("other", 5, 0)) &&
+                 !gloom_equal(filter, other);
+    uint64_t count = gloom_count(other), estimate = gloom_estimate_items(other);
+    double rate = gloom_current_fp_rate(other) + gloom_predict_fp_rate(1000, 7, 100);
+    /* Nor does an explanation need memory. */
+    gloom_status refusal = gloom_size_for(1000000, 1.5, &sizing, &error);
+    refusing = false;
+
+    for (size_t i = 0; i < sizeof status / sizeof status[0]; i++)
+        CHECK_STATUS(status[i], GLOOM_OK);
+    CHECK_U64((uint64_t)asked, 0);
+    CHECK(!present && found);
+    CHECK_U64(count, 3);
+    CHECK_U64(estimate, 3);
+    CHECK_BETWEEN(rate, 0.0, 0.01);
+    CHECK_STATUS(refusal, GLOOM_ERR_INVALID_ARGUMENT);
+    CHECK_HAS(error.message, "fp_rate");
+    free(file);
+    gloom_free(other);
+    gloom_free(filter);
+}
+
+/* -- and once for real -- */
+
+static void limited_by_the_system(int32_t kind)
+{
+    static const uint64_t blocks = (uint64_t)1 << 20; /* 64 MiB */
+    gloom_filter *filter = make_filter(kind, blocks, 7, 0);
+    gloom_filter *out = NO_FILTER;
+    gloom_options options = GLOOM_OPTIONS_INIT;
+    size_t len;
+    CONTEXT("kind %d, limited by the system", (int)kind);
+    add_numbers(filter, 0, 100);
+    unsigned char *file = v1_of(filter, &len);
+    options.kind = kind;
+    options.num_blocks = blocks;
+    options.k = 7;
+    limit_memory((uint64_t)16 << 20);
+    gloom_status status[] = {
+        gloom_create(&options, &out, NULL),
+        gloom_clone(filter, &out, NULL),
+        gloom_deserialize(file, len, NULL, &out, NULL),
+    };
+    unlimit_memory();
+    for (size_t i = 0; i < sizeof status / sizeof status[0]; i++)
+        CHECK_STATUS(status[i], GLOOM_ERR_OUT_OF_MEMORY);
+    CHECK(out == NO_FILTER);
+
+    /* With memory back, all is well again. */
+    CHECK_U64(numbers_missing(filter, 0, 100), 0);
+    CHECK_OK(gloom_clone(filter, &out, NULL));
+    CHECK(gloom_equal(out, filter));
+    gloom_free(out);
+    gloom_free(filter);
+    free(file);
+}
+
+int main(void)
+{
+    for (int i = 0; i < KIND_COUNT; i++) {
+        making(KINDS[i]);
+        using_a_filter(KINDS[i]);
+        if (CAN_LIMIT_MEMORY)
+            limited_by_the_system(KINDS[i]);
+    }
+    refuse_each_of_new();
+    return check_report();
+}

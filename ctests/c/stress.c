@@ -1,0 +1,554 @@
+/* Random calls with random arguments, good and bad, on several filters at once, held against a model that
+ * knows which keys are in. The same seed makes the same calls.
+ *
+ *   stress seed calls */
+#include <math.h>
+
+#include "filters.h"
+#include "rng.h"
+#include "v1.h"
+
+enum { SLOTS = 6, UNIVERSE = 512, MOST_BLOCKS = 96, LOOK_OVER_EVERY = 64 };
+
+static uint64_t rng;
+
+static uint64_t below(uint64_t n)
+{
+    return rng_below(&rng, n);
+}
+
+/* One time in n. */
+static bool rarely(uint64_t n)
+{
+    return below(n) == 0;
+}
+
+/* -- the model: what each filter must hold -- */
+
+typedef struct {
+    gloom_filter *filter;
+    int32_t kind;
+    uint64_t num_blocks, seed, count;
+    uint32_t k;
+    uint8_t has[UNIVERSE];
+} slot;
+
+static slot slots[SLOTS];
+
+static uint64_t saturating_add(uint64_t a, uint64_t b)
+{
+    return a + b < a ? UINT64_MAX : a + b;
+}
+
+static bool compatible(const slot *a, const slot *b)
+{
+    return a->num_blocks == b->num_blocks && a->k == b->k && a->seed == b->seed;
+}
+
+static void vacate(slot *s)
+{
+    gloom_free(s->filter); /* NULL, too */
+    memset(s, 0, sizeof *s);
+}
+
+static void check_facts(const slot *s)
+{
+    CHECK_U64((uint64_t)gloom_kind_of(s->filter), (uint64_t)s->kind);
+    CHECK_U64(gloom_num_blocks(s->filter), s->num_blocks);
+    CHECK_U64(gloom_k(s->filter), s->k);
+    CHECK_U64(gloom_seed(s->filter), s->seed);
+    CHECK_U64(gloom_count(s->filter), s->count);
+}
+
+/* -- keys: in memory that ends where they end, so that a tool sees a read past it; at any alignment -- */
+
+typedef struct {
+    unsigned char *memory, *bytes;
+    size_t len;
+} key;
+
+/* Key `id` has the same bytes every time; only where they lie differs. */
+static key make_key(uint64_t id)
+{
+    uint64_t key_rng = id * 2654435761u + 1;
+    size_t len = id % 16 == 15 ? (size_t)rng_below(&key_rng, 2000)
+                 : id % 4 == 3 ? (size_t)rng_below(&key_rng, 260)
+                               : (size_t)(id % 24);
+    size_t at = (size_t)below(64);
+    key k = {malloc(at + len == 0 ? 1 : at + len), NULL, len};
+    REQUIRE(k.memory != NULL);
+    k.bytes = k.memory + at;
+    for (size_t i = 0; i < len; i++)
+        k.bytes[i] = (unsigned char)rng_next(&key_rng);
+    if (len >= 8) /* different keys for different ids; for shorter ones see `alias` */
+        memcpy(k.bytes, &id, 8);
+    return k;
+}
+
+/* Keys shorter than 8 bytes of two ids may be equal. They have one id: their first. */
+static uint64_t alias[UNIVERSE];
+
+static void find_aliases(void)
+{
+    for (uint64_t id = 0; id < UNIVERSE; id++) {
+        key a = make_key(id);
+        alias[id] = id;
+        for (uint64_t earlier = 0; a.len < 8 && earlier < id && alias[id] == id; earlier++) {
+            key b = make_key(earlier);
+            if (a.len == b.len && memcmp(a.bytes, b.bytes, a.len) == 0)
+                alias[id] = earlier;
+            free(b.memory);
+        }
+        free(a.memory);
+    }
+}
+
+static uint64_t any_id(void)
+{
+    return alias[below(UNIVERSE)];
+}
+
+/* The pointer to pass: an empty key may be NULL. */
+static const void *pointer_of(const key *k)
+{
+    return k->len == 0 && rarely(2) ? NULL : k->bytes;
+}
+
+static void check_nothing_lost(const slot *s)
+{
+    uint64_t lost = 0;
+    for (uint64_t id = 0; id < UNIVERSE; id++) {
+        if (!s->has[id])
+            continue;
+        key k = make_key(id);
+        lost += !gloom_test(s->filter, k.bytes, k.len);
+        free(k.memory);
+    }
+    CHECK_U64(lost, 0);
+}
+
+/* -- random arguments -- */
+
+static double any_double(void)
+{
+    static const double special[] = {0.0,      -0.0,      1.0,   -1.0,   0.5,     0.01,    1e-3,
+                                     1e-6,     1e-9,      1e-12, 5e-324, DBL_MAX, DBL_MIN, 1.0 - DBL_EPSILON,
+                                     INFINITY, -INFINITY, NAN};
+    uint64_t bits = rng_next(&rng);
+    double value;
+    if (rarely(2))
+        return special[below(sizeof special / sizeof special[0])];
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static uint64_t any_number(void)
+{
+    switch (below(4)) {
+    case 0: return below(40);
+    case 1: return ((uint64_t)1 << below(64)) - below(3);
+    case 2: return rng_next(&rng);
+    default: return rng_next(&rng) >> below(64);
+    }
+}
+
+static slot *any_slot(void)
+{
+    return &slots[below(SLOTS)];
+}
+
+static gloom_error *maybe_error(gloom_error *error)
+{
+    memset(error, 0x5a, sizeof *error);
+    return rarely(2) ? NULL : error;
+}
+
+static void check_explained(const gloom_error *error, gloom_status status)
+{
+    if (error == NULL || status == GLOOM_OK)
+        return;
+    CHECK_STATUS(error->status, status);
+    CHECK(error->message[0] != 0 && memchr(error->message, 0, sizeof error->message) != NULL);
+}
+
+/* -- calls -- */
+
+static void create_well(slot *s)
+{
+    /* Few shapes, so that filters often match. */
+    static const uint64_t shapes[] = {1, 2, 3, 7, 64, MOST_BLOCKS};
+    gloom_options options = GLOOM_OPTIONS_INIT;
+    vacate(s);
+    options.kind = (int32_t)below(4);
+    options.num_blocks = shapes[below(sizeof shapes / sizeof shapes[0])];
+    options.k = rarely(3) ? (uint32_t)(LAYOUT_MIN_K + below(LAYOUT_MAX_K - LAYOUT_MIN_K + 1)) : 7;
+    options.seed = rarely(4) ? 99 : 0;
+    options.flags = (uint32_t)below(2);
+    if (options.kind == GLOOM_KIND_SHARDED && options.num_blocks >= 4)
+        options.num_shards = (uint32_t)1 << below(3);
+    CHECK_OK(gloom_create(&options, &s->filter, NULL));
+    REQUIRE(s->filter != NULL);
+    s->kind = options.kind == 0 ? GLOOM_KIND_ATOMIC : options.kind;
+    s->num_blocks = options.num_blocks;
+    s->k = options.k;
+    s->seed = options.seed;
+}
+
+static void create_anyhow(void)
+{
+    union {
+        gloom_options options;
+        unsigned char bytes[128];
+    } memory = {.options = GLOOM_OPTIONS_INIT};
+    gloom_options *options = &memory.options;
+    gloom_filter *out = (gloom_filter *)&memory;
+    gloom_error space, *error = maybe_error(&space);
+    options->max_bytes = (uint64_t)1 << 16; /* nonsense must not take the machine's memory */
+    for (uint64_t n = 1 + below(4); n > 0; n--) {
+        switch (below(10)) {
+        case 0: options->kind = (int32_t)any_number(); break;
+        case 1: options->flags = (uint32_t)any_number(); break;
+        case 2: options->expected_items = any_number(); break;
+        case 3: options->fp_rate = any_double(); break;
+        case 4: options->num_blocks = any_number(); break;
+        case 5: options->k = (uint32_t)any_number(); break;
+        case 6: options->num_shards = (uint32_t)any_number(); break;
+        case 7: options->block_multiple = any_number(); break;
+        case 8: options->struct_size = rarely(2) ? below(sizeof memory) : any_number() | 4096 << 1; break;
+        default: memory.bytes[below(sizeof memory)] ^= (unsigned char)below(256); break;
+        }
+    }
+    if (options->struct_size > sizeof memory && options->struct_size <= 4096)
+        options->struct_size = sizeof memory; /* what the caller says is there must be there */
+    if (options->max_bytes == 0 || options->max_bytes > (uint64_t)1 << 20)
+        options->max_bytes = (uint64_t)1 << 20;
+    gloom_status status = gloom_create(rarely(20) ? NULL : options, rarely(20) ? NULL : &out, error);
+    check_explained(error, status);
+    if (status != GLOOM_OK) {
+        CHECK(out == (gloom_filter *)&memory);
+        return;
+    }
+    CHECK(gloom_num_blocks(out) * BYTES_PER_BLOCK <= options->max_bytes);
+    CHECK(gloom_k(out) >= LAYOUT_MIN_K && gloom_k(out) <= LAYOUT_MAX_K);
+    CHECK_OK(gloom_add(out, "key", 3));
+    CHECK(gloom_test(out, "key", 3));
+    gloom_free(out);
+}
+
+static void size_anyhow(void)
+{
+    gloom_sizing sizing = GLOOM_SIZING_INIT;
+    gloom_error space, *error = maybe_error(&space);
+    uint64_t n = any_number();
+    double p = any_double();
+    if (rarely(10))
+        sizing.struct_size = below(sizeof sizing);
+    gloom_status status = gloom_size_for(n, p, rarely(20) ? NULL : &sizing, error);
+    check_explained(error, status);
+    if (status == GLOOM_OK) {
+        CHECK(sizing.num_blocks > 0 && sizing.bytes == sizing.num_blocks * BYTES_PER_BLOCK);
+        CHECK_BETWEEN(sizing.fp_rate, 0.0, p);
+    } else {
+        CHECK_U64(sizing.num_blocks, 0);
+    }
+    double rate =
+        gloom_predict_fp_rate(any_number(), (uint32_t)(rarely(3) ? any_number() : below(20)), any_number());
+    CHECK_BETWEEN(rate, 0.0, 1.0);
+}
+
+static void add_keys(slot *s)
+{
+    for (uint64_t n = 1 + below(8); n > 0; n--) {
+        uint64_t id = any_id();
+        key k = make_key(id);
+        bool was_present = rarely(2), *told = rarely(8) ? NULL : &was_present;
+        switch (below(3)) {
+        case 0: CHECK_OK(gloom_add(s->filter, pointer_of(&k), k.len)); break;
+        case 1: CHECK_OK(gloom_add_hash(s->filter, gloom_hash_key(pointer_of(&k), k.len, s->seed))); break;
+        default: {
+            bool tested = gloom_test(s->filter, k.bytes, k.len);
+            CHECK_OK(gloom_test_and_add(s->filter, pointer_of(&k), k.len, told));
+            CHECK(told == NULL || was_present == tested);
+            CHECK(tested || !s->has[id]);
+        }
+        }
+        CHECK(gloom_test(s->filter, k.bytes, k.len));
+        free(k.memory);
+        s->has[id] = 1;
+        s->count = saturating_add(s->count, 1);
+    }
+}
+
+static void misuse_keys(slot *s)
+{
+    size_t too_long = (size_t)PTRDIFF_MAX + 1 + (size_t)below(1000);
+    bool was_present = true;
+    gloom_hash hash;
+    switch (below(9)) {
+    case 0: CHECK_STATUS(gloom_add(NULL, "key", 3), GLOOM_ERR_NULL); break;
+    case 1: CHECK_STATUS(gloom_add(s->filter, NULL, 1 + (size_t)below(9)), GLOOM_ERR_NULL); break;
+    case 2: CHECK_STATUS(gloom_add(s->filter, "key", too_long), GLOOM_ERR_INVALID_ARGUMENT); break;
+    case 3: CHECK_STATUS(gloom_test_and_add(s->filter, NULL, 4, &was_present), GLOOM_ERR_NULL); break;
+    case 4:
+        CHECK_STATUS(gloom_test_and_add(s->filter, "key", too_long, &was_present),
+                     GLOOM_ERR_INVALID_ARGUMENT);
+        break;
+    case 5: CHECK(gloom_test(NULL, "key", 3)); break;
+    case 6: CHECK(gloom_test(s->filter, NULL, 3)); break;
+    case 7: CHECK(gloom_test(s->filter, "key", too_long)); break;
+    default:
+        hash = gloom_hash_key(rarely(2) ? NULL : "key", too_long, below(2));
+        CHECK(hash.lo == 0 && hash.hi == 0);
+        CHECK_STATUS(gloom_add_hash(NULL, hash), GLOOM_ERR_NULL);
+        CHECK(gloom_test_hash(NULL, hash));
+    }
+    CHECK(was_present);
+    check_facts(s);
+}
+
+static void merge(slot *target, slot *source)
+{
+    gloom_error space, *error = maybe_error(&space);
+    if (rarely(10)) {
+        CHECK_STATUS(gloom_merge(target->filter, NULL, error), GLOOM_ERR_NULL);
+        CHECK_STATUS(gloom_merge(NULL, source->filter, error), GLOOM_ERR_NULL);
+        return;
+    }
+    gloom_status status = gloom_merge(target->filter, source->filter, error);
+    check_explained(error, status);
+    CHECK_STATUS(status, compatible(target, source) ? GLOOM_OK : GLOOM_ERR_INCOMPATIBLE);
+    if (status == GLOOM_OK && target != source) {
+        for (int id = 0; id < UNIVERSE; id++)
+            target->has[id] |= source->has[id];
+        target->count = saturating_add(target->count, source->count);
+    }
+    check_facts(target);
+    check_facts(source);
+}
+
+static void clone(slot *to, slot *from)
+{
+    gloom_error space, *error = maybe_error(&space);
+    gloom_filter *out = (gloom_filter *)&space;
+    if (rarely(10)) {
+        CHECK_STATUS(gloom_clone(NULL, &out, error), GLOOM_ERR_NULL);
+        CHECK_STATUS(gloom_clone(from->filter, NULL, error), GLOOM_ERR_NULL);
+        CHECK(out == (gloom_filter *)&space);
+        return;
+    }
+    CHECK_OK(gloom_clone(from->filter, &out, error));
+    CHECK(gloom_equal(out, from->filter));
+    slot copy = *from;
+    copy.filter = out;
+    if (to != from)
+        vacate(to);
+    else
+        gloom_free(to->filter); /* the clone lives on without its original */
+    *to = copy;
+    check_facts(to);
+}
+
+static void compare(const slot *a, const slot *b)
+{
+    bool equal = gloom_equal(a->filter, b->filter);
+    CHECK(equal == gloom_equal(b->filter, a->filter));
+    if (!compatible(a, b))
+        CHECK(!equal);
+    else if (memcmp(a->has, b->has, sizeof a->has) == 0)
+        CHECK(equal);
+    CHECK(!gloom_equal(a->filter, NULL));
+    CHECK(!gloom_equal(NULL, b->filter));
+}
+
+static void clear(slot *s)
+{
+    CHECK_OK(gloom_clear(s->filter));
+    memset(s->has, 0, sizeof s->has);
+    s->count = 0;
+    CHECK_F64(gloom_fill_ratio(s->filter), 0.0);
+    check_facts(s);
+}
+
+static void figures(const slot *s)
+{
+    double fill = gloom_fill_ratio(s->filter);
+    uint64_t distinct = 0;
+    for (int id = 0; id < UNIVERSE; id++)
+        distinct += s->has[id];
+    CHECK_BETWEEN(fill, 0.0, 1.0);
+    CHECK_BETWEEN(gloom_current_fp_rate(s->filter), 0.0, 1.0);
+    CHECK((fill == 1.0) == (gloom_estimate_items(s->filter) == UINT64_MAX));
+    CHECK(distinct == 0 || gloom_estimate_items(s->filter) > 0);
+    CHECK_U64(gloom_bit_capacity(s->filter), s->num_blocks * 512);
+    CHECK(gloom_memory_bytes(s->filter) >= s->num_blocks * BYTES_PER_BLOCK);
+    CHECK_F64(fill, (double)bits_set(s->filter) / (double)gloom_bit_capacity(s->filter));
+    CHECK(!gloom_is_mapped(s->filter) && !gloom_is_read_only(s->filter));
+    CHECK(gloom_simd_level(s->filter)[0] != 0);
+}
+
+/* The filter's file with something wrong: none of it loads. */
+static void load_damaged(const unsigned char *file, size_t len)
+{
+    gloom_error space, *error = maybe_error(&space);
+    gloom_filter *out = (gloom_filter *)&space;
+    size_t cut = rarely(2) ? (size_t)below(len) : len;
+    unsigned char *copy = malloc(cut == 0 ? 1 : cut);
+    REQUIRE(copy != NULL);
+    memcpy(copy, file, cut);
+    if (cut == len) /* within four bytes in a row: a CRC of 32 bits never misses that */
+        for (size_t at = (size_t)below(len), end = at + 1 + (size_t)below(4); at < end && at < len; at++)
+            copy[at] ^= (unsigned char)(1 + below(255));
+    gloom_status status = gloom_deserialize(copy, cut, NULL, &out, error);
+    CHECK(status == GLOOM_ERR_CORRUPT || status == GLOOM_ERR_UNSUPPORTED);
+    CHECK(out == (gloom_filter *)&space);
+    check_explained(error, status);
+    free(copy);
+}
+
+static void serialize_and_load(slot *to, slot *from)
+{
+    gloom_error space, *error = maybe_error(&space);
+    uint64_t size = 12345;
+    size_t written = 12345;
+    if (from->seed != 0) {
+        CHECK_STATUS(gloom_serialized_size(from->filter, GLOOM_FORMAT_V1, &size, error),
+                     GLOOM_ERR_UNSUPPORTED);
+        CHECK_U64(size, 12345);
+        return;
+    }
+    CHECK_OK(gloom_serialized_size(from->filter, GLOOM_FORMAT_V1, &size, error));
+    CHECK_U64(size, V1_BLOCKS + from->num_blocks * BYTES_PER_BLOCK + V1_CRC_SIZE);
+
+    /* A buffer of any length at any alignment. */
+    size_t at = (size_t)below(64), len = rarely(4) ? (size_t)below(size) : (size_t)(size + below(3));
+    unsigned char *buffer = malloc(at + len + 1);
+    REQUIRE(buffer != NULL);
+    buffer[at + len] = 0xcc;
+    gloom_status status =
+        gloom_serialize(from->filter, GLOOM_FORMAT_V1, buffer + at, len, rarely(8) ? NULL : &written, error);
+    check_explained(error, status);
+    CHECK_STATUS(status, len < size ? GLOOM_ERR_BUFFER_TOO_SMALL : GLOOM_OK);
+    CHECK(written == 12345 || (status == GLOOM_OK && written == size));
+    CHECK(buffer[at + len] == 0xcc);
+    if (rarely(10)) {
+        CHECK_STATUS(gloom_serialize(from->filter, GLOOM_FORMAT_V1, NULL, len, &written, error),
+                     GLOOM_ERR_NULL);
+        CHECK_STATUS(gloom_serialize(NULL, GLOOM_FORMAT_V1, buffer, len, &written, error), GLOOM_ERR_NULL);
+        CHECK_STATUS(gloom_serialize(from->filter, 2 + (int32_t)below(1000), buffer, len, &written, error),
+                     GLOOM_ERR_INVALID_ARGUMENT);
+    }
+    if (status != GLOOM_OK) {
+        free(buffer);
+        return;
+    }
+    load_damaged(buffer + at, (size_t)size);
+
+    gloom_load_options options = GLOOM_LOAD_OPTIONS_INIT;
+    gloom_filter *out = (gloom_filter *)&space;
+    options.kind = (int32_t)below(4);
+    options.max_bytes = rarely(3) ? 64 * (1 + below(MOST_BLOCKS)) : 0;
+    if (rarely(10))
+        options.kind = 4 + (int32_t)below(1000);
+    status = gloom_deserialize(buffer + at, (size_t)size, &options, &out, error);
+    check_explained(error, status);
+    free(buffer);
+    if (options.kind > GLOOM_KIND_SHARDED) {
+        CHECK_STATUS(status, GLOOM_ERR_INVALID_ARGUMENT);
+    } else if (options.max_bytes != 0 && options.max_bytes < from->num_blocks * BYTES_PER_BLOCK) {
+        CHECK_STATUS(status, GLOOM_ERR_LIMIT);
+    } else {
+        CHECK_OK(status);
+        CHECK(gloom_equal(out, from->filter));
+        slot loaded = *from;
+        loaded.filter = out;
+        loaded.kind = options.kind == 0 ? GLOOM_KIND_ATOMIC : options.kind;
+        gloom_free(to->filter);
+        *to = loaded;
+        check_facts(to);
+        return;
+    }
+    CHECK(out == (gloom_filter *)&space);
+}
+
+/* A count near the end of 64 bits, as a file may claim it. */
+static void claim_a_count(slot *s)
+{
+    size_t len;
+    if (s->seed != 0)
+        return;
+    unsigned char *file = v1_of(s->filter, &len);
+    s->count = rarely(2) ? UINT64_MAX - below(20) : below(20);
+    put_little_endian(file + V1_COUNT, s->count, 8);
+    v1_seal(file, len);
+    gloom_free(s->filter);
+    s->filter = v1_load(file, len, s->kind);
+    free(file);
+    check_facts(s);
+}
+
+static void null_facts(void)
+{
+    CHECK_U64(gloom_count(NULL), 0);
+    CHECK_F64(gloom_fill_ratio(NULL), 1.0);
+    CHECK_F64(gloom_current_fp_rate(NULL), 1.0);
+    CHECK_U64(gloom_estimate_items(NULL), UINT64_MAX);
+    CHECK(gloom_blocks(NULL) == NULL);
+    CHECK_STATUS(gloom_clear(NULL), GLOOM_ERR_NULL);
+    CHECK(gloom_status_string((gloom_status)any_number())[0] != 0);
+    gloom_free(NULL);
+    gloom_options_init(NULL);
+}
+
+static void any_call(void)
+{
+    slot *s = any_slot();
+    switch (below(20)) {
+    case 0: create_well(s); break;
+    case 1: create_anyhow(); break;
+    case 2: size_anyhow(); break;
+    case 3:
+    case 4:
+    case 5:
+    case 6:
+    case 7: add_keys(s); break;
+    case 8: misuse_keys(s); break;
+    case 9:
+    case 10: merge(s, any_slot()); break;
+    case 11: clone(s, any_slot()); break;
+    case 12:
+    case 13: compare(s, any_slot()); break;
+    case 14:
+        if (rarely(3))
+            clear(s);
+        break;
+    case 15: figures(s); break;
+    case 16:
+    case 17: serialize_and_load(s, any_slot()); break;
+    case 18: claim_a_count(s); break;
+    default: null_facts(); break;
+    }
+}
+
+int main(int argc, char **argv)
+{
+    REQUIRE(argc == 3);
+    uint64_t seed = strtoull(argv[1], NULL, 10);
+    uint64_t calls = strtoull(argv[2], NULL, 10);
+    printf("seed %" PRIu64 ", %" PRIu64 " calls\n", seed, calls);
+    fflush(stdout); /* so that it is there after a crash */
+    rng = seed;
+    find_aliases();
+    for (int i = 0; i < SLOTS; i++)
+        create_well(&slots[i]);
+    for (uint64_t call = 0; call < calls; call++) {
+        CONTEXT("seed %" PRIu64 ", call %" PRIu64, seed, call);
+        any_call();
+        if (call % LOOK_OVER_EVERY == 0)
+            check_nothing_lost(any_slot());
+    }
+    for (int i = 0; i < SLOTS; i++) {
+        check_nothing_lost(&slots[i]);
+        vacate(&slots[i]);
+    }
+    return check_report();
+}

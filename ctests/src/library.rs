@@ -1,0 +1,76 @@
+//! The library as its users get it.
+
+use crate::workspace;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+/// A build of the library. Each is made once in a test process, and by cargo only if something changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Library {
+    /// `libgloom.a`
+    Static,
+    /// `libgloom.so`
+    Shared,
+    /// `libgloom.a` in which the Rust code, too, is watched by AddressSanitizer.
+    AddressSanitizer,
+}
+
+/// What a static library of Rust needs beside it, as `--print native-static-libs` tells. That prints only when it compiles, and
+/// makes another build of the same library; the link fails if this list lacks something.
+const NATIVE_LIBRARIES: &[&str] = if cfg!(target_os = "macos") {
+    &["-lSystem", "-lc", "-lm"]
+} else {
+    &["-lgcc_s", "-lutil", "-lrt", "-lpthread", "-lm", "-ldl", "-lc"]
+};
+
+impl Library {
+    /// The file, built.
+    pub fn path(self) -> &'static Path {
+        static FILES: [OnceLock<PathBuf>; 3] = [const { OnceLock::new() }; 3];
+        FILES[self as usize].get_or_init(|| self.build())
+    }
+
+    /// What the linker is given.
+    pub(crate) fn link_flags(self) -> Vec<String> {
+        let path = self.path();
+        let file = path.display().to_string();
+        match self {
+            Library::Shared => {
+                let folder = path.parent().expect("a file is in a folder").display();
+                vec![file, format!("-Wl,-rpath,{folder}")]
+            }
+            Library::Static | Library::AddressSanitizer => {
+                std::iter::once(file).chain(NATIVE_LIBRARIES.iter().map(|&flag| flag.to_owned())).collect()
+            }
+        }
+    }
+
+    /// The same commands as `make build` runs.
+    fn build(self) -> PathBuf {
+        let crate_type = if self == Library::Shared { "cdylib" } else { "staticlib" };
+        let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
+        cargo.current_dir(workspace::root());
+        cargo.args(["rustc", "--release", "--lib", "--package", "gloom", "--crate-type", crate_type]);
+        let mut target = workspace::target();
+        if self == Library::AddressSanitizer {
+            // In a folder of its own, so that the builds do not push each other out. RUSTC_BOOTSTRAP lets a stable compiler take -Z.
+            target.push("asan");
+            cargo.args(["--target", env!("TARGET")]);
+            cargo.env("RUSTC_BOOTSTRAP", "1").env_remove("CARGO_ENCODED_RUSTFLAGS");
+            cargo.env("RUSTFLAGS", "-Zsanitizer=address -Cdebuginfo=line-tables-only");
+        }
+        cargo.arg("--target-dir").arg(&target);
+        let output = cargo.output().expect("cargo runs");
+        assert!(output.status.success(), "{cargo:?}\n{}", String::from_utf8_lossy(&output.stderr));
+        if self == Library::AddressSanitizer {
+            target.push(env!("TARGET"));
+        }
+        target.push("release");
+        target.join(match self {
+            Library::Shared if cfg!(target_os = "macos") => "libgloom.dylib",
+            Library::Shared => "libgloom.so",
+            Library::Static | Library::AddressSanitizer => "libgloom.a",
+        })
+    }
+}

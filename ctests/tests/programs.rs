@@ -1,0 +1,57 @@
+//! The C programs, each linked with the library as its users link it.
+
+use gloom_ctests::{Library, Program, WRAP_ALLOCATIONS};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+#[test]
+fn api_with_the_static_library() {
+    Program::new("api", Library::Static).run(&[]);
+}
+
+#[test]
+fn api_with_the_shared_library() {
+    Program::new("api", Library::Shared).run(&[]);
+}
+
+#[test]
+fn errors() {
+    Program::new("errors", Library::Static).run(&[]);
+}
+
+/// `--wrap` is an option of the linkers on Linux.
+#[cfg(target_os = "linux")]
+#[test]
+fn out_of_memory() {
+    Program::with_flags("out_of_memory", Library::Static, WRAP_ALLOCATIONS).run(&[]);
+}
+
+#[test]
+fn degenerate() {
+    Program::new("degenerate", Library::Static).run(&[]);
+}
+
+#[test]
+fn v1_corrupt() {
+    Program::new("v1_corrupt", Library::Static).run(&[]);
+}
+
+#[test]
+fn threads() {
+    Program::new("threads", Library::Static).run(&["100000"]);
+}
+
+#[test]
+fn version_of_header_and_libraries() {
+    Program::new("version", Library::Static).run(&[]);
+    Program::new("version", Library::Shared).run(&[]);
+}
+
+/// Some seeds that stay and one of this run, which a failure shows in the command to repeat.
+#[test]
+fn stress() {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("the clock is past 1970").as_nanos();
+    let program = Program::new("stress", Library::Static);
+    for seed in ["1", "2", "3", &now.to_string()] {
+        program.run(&[seed, "200000"]);
+    }
+}

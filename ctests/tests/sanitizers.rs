@@ -1,0 +1,74 @@
+//! Random and hostile calls watched by valgrind, and by AddressSanitizer in C and in Rust.
+#![cfg(target_os = "linux")]
+
+use gloom_ctests::{Library, Outcome, Program, WRAP_ALLOCATIONS, tool};
+use std::process::Command;
+
+const VALGRIND_FOUND: i32 = 99;
+
+fn valgrind() -> Command {
+    let mut valgrind = tool("valgrind", "valgrind");
+    valgrind.args(["--quiet", "--leak-check=full", "--errors-for-leak-kinds=definite,indirect,possible"]);
+    valgrind.arg(format!("--error-exitcode={VALGRIND_FOUND}"));
+    valgrind
+}
+
+fn run_with_address_sanitizer(program: &str, arguments: &[&str]) {
+    Program::new(program, Library::AddressSanitizer).run(arguments);
+}
+
+#[test]
+fn valgrind_stress() {
+    let program = Program::new("stress", Library::Static);
+    Outcome::of(program.under(valgrind()).args(["11", "60000"])).must_succeed();
+}
+
+#[test]
+fn address_sanitizer_stress() {
+    run_with_address_sanitizer("stress", &["21", "500000"]);
+}
+
+#[test]
+fn address_sanitizer_errors() {
+    run_with_address_sanitizer("errors", &[]);
+}
+
+/// Also that nothing leaks where an allocation in the middle fails.
+#[test]
+fn address_sanitizer_out_of_memory() {
+    Program::with_flags("out_of_memory", Library::AddressSanitizer, WRAP_ALLOCATIONS).run(&[]);
+}
+
+#[test]
+fn address_sanitizer_v1_corrupt() {
+    run_with_address_sanitizer("v1_corrupt", &[]);
+}
+
+#[test]
+fn address_sanitizer_threads() {
+    run_with_address_sanitizer("threads", &["50000"]);
+}
+
+// A tool that sees nothing finds nothing. A key that is shorter than its length says is read past its end by the hash, in Rust.
+
+#[test]
+fn valgrind_sees_into_the_library() {
+    let program = Program::new("overread", Library::Static);
+    let outcome = Outcome::of(&mut program.under(valgrind()));
+    assert_eq!(outcome.status.code(), Some(VALGRIND_FOUND), "{outcome}");
+    assert!(outcome.output.contains("Invalid read"), "{outcome}");
+}
+
+#[test]
+fn address_sanitizer_sees_into_the_library() {
+    let outcome = Outcome::of(&mut Program::new("overread", Library::AddressSanitizer).command());
+    assert!(!outcome.status.success(), "{outcome}");
+    assert!(outcome.output.contains("heap-buffer-overflow"), "{outcome}");
+    // Where it happened: the innermost frame is Rust.
+    let frame = outcome
+        .output
+        .lines()
+        .find(|line| line.trim_start().starts_with("#0 "))
+        .unwrap_or_else(|| panic!("{outcome}"));
+    assert!(frame.contains(".rs:"), "not in Rust: {frame}\n{outcome}");
+}
