@@ -1,0 +1,82 @@
+# What to do with gloom. `make` alone lists it. Cargo decides what has to be built again.
+
+CARGO ?= cargo
+CFLAGS ?= -O2 -g
+# The keys of the demo (a file, or - for stdin; nothing: the files below /usr) and its options.
+KEYS ?=
+ARGS ?=
+export KEYS
+
+RELEASE = target/release
+STATIC = $(RELEASE)/libgloom.a
+ifeq ($(shell uname -s),Darwin)
+SHARED = $(RELEASE)/libgloom.dylib
+STATIC_NEEDS = -lpthread -lm
+BESIDE = @loader_path
+else
+SHARED = $(RELEASE)/libgloom.so
+STATIC_NEEDS = -lgcc_s -lutil -lrt -lpthread -lm -ldl
+BESIDE = $$ORIGIN
+endif
+
+DEMO = target/demo/gloom-demo
+DEMO_SHARED = target/demo/gloom-demo-shared
+DEMO_SOURCES = $(wildcard examples/c/*.c)
+DEMO_HEADERS = include/gloom.h $(wildcard examples/c/*.h)
+DEMO_FLAGS = -std=c11 -pthread -Wall -Wextra -pedantic -Werror -Iinclude
+
+.NOTPARALLEL:
+.PHONY: help build demo demo-programs test test-rust test-loom test-demo header fmt lint deps-demo deps-test deps-lint clean
+
+help: ## list what make can do (default)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+
+build: deps-demo ## build the library for C: target/release/libgloom.so and libgloom.a
+	$(CARGO) rustc --release --lib --crate-type cdylib --target-dir target
+	$(CARGO) rustc --release --lib --crate-type staticlib --target-dir target
+	@echo
+	@ls -l $(SHARED) $(STATIC)
+	@echo "header: include/gloom.h; the static library needs $(STATIC_NEEDS)"
+
+demo: $(DEMO) ## run a C program that links the library; KEYS=file or - and ARGS="--query --threads 4 ..." change what it does
+	@echo
+	@$(DEMO) $(ARGS) $${KEYS:+-- "$$KEYS"}
+
+$(STATIC) $(SHARED): build ;
+
+$(DEMO): $(STATIC) $(DEMO_SOURCES) $(DEMO_HEADERS)
+	@mkdir -p $(@D)
+	$(CC) $(DEMO_FLAGS) $(CFLAGS) $(DEMO_SOURCES) $(STATIC) $(STATIC_NEEDS) -o $@
+
+$(DEMO_SHARED): $(SHARED) $(DEMO_SOURCES) $(DEMO_HEADERS)
+	@mkdir -p $(@D)
+	$(CC) $(DEMO_FLAGS) $(CFLAGS) $(DEMO_SOURCES) $(SHARED) -Wl,-rpath,'$(BESIDE)/../release' -o $@
+
+test: deps-test test-rust test-loom test-demo ## run every test (as in: make -k test, to see all that fails)
+
+# With debug assertions and overflow checks, which the release profile has not; optimised all the same.
+test-rust: build ## ... of the library, and of its C ABI in C and C++
+	$(CARGO) test --workspace --no-fail-fast --target-dir target
+
+# Another --cfg builds everything anew, so it gets a folder of its own. LTO would double the time that takes.
+test-loom: ## ... of the concurrent parts, under every interleaving (loom)
+	CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 RUSTFLAGS="$(RUSTFLAGS) --cfg loom" \
+		$(CARGO) test --release --test loom --no-fail-fast --target-dir target/loom
+
+test-demo: $(DEMO) $(DEMO_SHARED) ## ... of the demo
+	scripts/test-demo $(DEMO) $(DEMO_SHARED)
+
+header: ## write include/gloom.h anew from the Rust sources
+	GLOOM_UPDATE_HEADER=1 $(CARGO) test --test header --target-dir target
+
+fmt: deps-lint ## check the formatting
+	$(CARGO) fmt --all --check
+
+lint: deps-lint ## check with clippy
+	$(CARGO) clippy --workspace --all-targets --target-dir target -- -D warnings
+
+deps-demo deps-test deps-lint:
+	@scripts/deps $(@:deps-%=%)
+
+clean: ## remove everything that was built
+	rm -rf target
