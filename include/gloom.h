@@ -18,15 +18,18 @@
  *             Only a pointer that is neither NULL nor valid cannot be noticed. `const gloom_filter *` is only read.
  * Failure     Functions return GLOOM_OK (0) or a gloom_status. Out-parameters are written only on success, and a
  *             failed call changes nothing. Functions with something to explain take a gloom_error, which may be
- *             NULL; nothing is kept in thread-local variables. Running out of memory is a status, never an abort.
+ *             NULL; nothing is kept in thread-local variables. An allocation that fails is a status, never an abort
+ *             (but a system that overcommits memory gives it first and may kill processes when it is used).
  * Tests       A test that is misused answers true, "maybe": the caller then asks the database. false would lose data.
  * Threads     Every function may be called from any number of threads at once, on one filter too, with these
  *             exceptions: gloom_free wants the filter to itself; a plain filter has one writer at a time (two lose
  *             adds, but do no other harm); gloom_clear wants no other writer. Readers never wait. A test that happens
  *             after an add returned sees the key, also if "after" comes from outside: a lock, a queue, a message.
- * Signals     Tests, and writes to plain and atomic filters, take no lock and may run in a signal handler. Writes to
- *             sharded filters may not. After fork in a program with threads, a child may read every filter and write
+ * Signals     Tests, and writes to atomic filters, take no lock and may run in a signal handler, as may writes to a
+ *             plain filter that the handler does not interrupt. Writes to sharded filters may not. (If the library was
+ *             loaded by dlopen, let a thread write once before a handler does in it.) After fork in a program with threads, a child may read every filter and write
  *             plain and atomic ones; a shard that another thread owned at the fork stays owned in the child.
+ * Cancelling  A thread that pthread_cancel ends while it is inside the library ends the process.
  * Side effects None: no threads, signal handlers, environment variables, files or global state.
  */
 
@@ -244,7 +247,9 @@ gloom_filter *gloom_new_atomic(uint64_t expected_items, double fp_rate);
 // down to what the number of blocks allows.
 gloom_filter *gloom_new_sharded(uint64_t expected_items, double fp_rate, uint32_t num_shards);
 
-// Sets *options to GLOOM_OPTIONS_INIT, for languages without macros. NULL is ignored.
+// Sets *options to GLOOM_OPTIONS_INIT, for languages without macros. NULL is ignored. It always sets the
+// struct of the first release, and struct_size to its size, so that it never writes beyond the struct of a
+// program that was built with an older header.
 void gloom_options_init(gloom_options *options);
 
 // Makes a filter as options describe it and writes it to *out; free it with gloom_free.
@@ -282,7 +287,7 @@ bool gloom_test(const gloom_filter *filter, const void *key, size_t len);
 
 // Adds a key and writes to *was_present (which may be NULL) whether all its bits were set before:
 // false if this call set at least one. Of two threads that race to add one new key, both may be told
-// false; at least one is.
+// false (in a sharded filter one is); at least one is, unless adds of other keys set its last bits.
 //
 // Threads, cost and failures as gloom_add.
 gloom_status gloom_test_and_add(gloom_filter *filter, const void *key, size_t len, bool *was_present);

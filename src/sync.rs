@@ -22,7 +22,7 @@ impl Backoff {
         match self.rounds {
             0..64 => std::hint::spin_loop(),
             64..128 => std::thread::yield_now(),
-            _ => std::thread::sleep(std::time::Duration::from_micros(50)),
+            _ => nap(),
         }
         self.rounds += u32::from(self.rounds < 128);
     }
@@ -31,6 +31,17 @@ impl Backoff {
     pub fn wait(&mut self) {
         self.rounds += 1;
         loom::thread::yield_now();
+    }
+}
+
+/// Sleeps for 50 microseconds, on a condition that nobody signals: `thread::sleep` is a cancellation point,
+/// and a thread that `pthread_cancel` ends inside this library takes the process with it.
+#[cfg(not(loom))]
+fn nap() {
+    use std::sync::{Condvar, Mutex};
+    let never = Mutex::new(());
+    if let Ok(guard) = never.lock() {
+        let _ = Condvar::new().wait_timeout(guard, std::time::Duration::from_micros(50));
     }
 }
 

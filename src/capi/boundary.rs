@@ -205,7 +205,7 @@ pub(super) unsafe fn read_sized<T: Sized>(from: *const T, name: &'static str) ->
     let unknown = unsafe { std::slice::from_raw_parts(from.add(known), size - known) };
     if unknown.iter().any(|&byte| byte != 0) {
         return Err(Error::Unsupported {
-            name,
+            name: "struct_size",
             value: size.into(),
             reason: "the bytes behind the fields that this release knows must be 0",
         });

@@ -31,7 +31,9 @@ pub extern "C" fn gloom_new_sharded(expected_items: u64, fp_rate: f64, num_shard
     made(|| Filter::new_sharded(expected_items, fp_rate, num_shards))
 }
 
-/// Sets *options to GLOOM_OPTIONS_INIT, for languages without macros. NULL is ignored.
+/// Sets *options to GLOOM_OPTIONS_INIT, for languages without macros. NULL is ignored. It always sets the
+/// struct of the first release, and struct_size to its size, so that it never writes beyond the struct of a
+/// program that was built with an older header.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn gloom_options_init(options: *mut gloom_options) {
     boundary((), || {

@@ -38,7 +38,7 @@ pub unsafe extern "C" fn gloom_test(filter: *const gloom_filter, key: *const c_v
 
 /// Adds a key and writes to *was_present (which may be NULL) whether all its bits were set before:
 /// false if this call set at least one. Of two threads that race to add one new key, both may be told
-/// false; at least one is.
+/// false (in a sharded filter one is); at least one is, unless adds of other keys set its last bits.
 ///
 /// Threads, cost and failures as gloom_add.
 #[unsafe(no_mangle)]

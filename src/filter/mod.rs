@@ -29,8 +29,8 @@ use sharded::Sharded;
 /// - A test that happens after an add returned sees the key, also when "after" comes from outside:
 ///   a lock, a channel, a message to another process.
 /// - A copy, a merge or a serialization holds every key whose add had returned before it began.
-/// - Of two racing [`test_and_add`](Filter::test_and_add) of one key, both may be told that it was
-///   absent; at least one is.
+/// - Of two racing [`test_and_add`](Filter::test_and_add) of one new key, both may be told that it was
+///   absent; at least one is, unless adds of other keys set its last bits meanwhile.
 pub struct Filter {
     blocks: Blocks,
     kernel: Kernel,
@@ -39,6 +39,7 @@ pub struct Filter {
     k: u32,
     expected_items: u64,
     fp_rate: f64,
+    small_pages: bool,
     /// Counts that came with merged, cloned or loaded filters.
     carried: AtomicU64,
 }
@@ -106,6 +107,7 @@ impl Filter {
             k: geometry.k,
             expected_items: geometry.expected_items,
             fp_rate: geometry.fp_rate,
+            small_pages: options.small_pages,
             carried: AtomicU64::new(0),
         })
     }

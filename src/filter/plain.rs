@@ -4,7 +4,10 @@ use crate::kernel::Kernel;
 use crate::memory::Block;
 use crate::sync::{AtomicU64, Ordering::Relaxed};
 
+/// Alone on its line: the writer changes the count at each add, and readers must not lose the line with
+/// the rest of the filter for that.
 #[derive(Default)]
+#[repr(align(64))]
 pub(super) struct Plain {
     count: AtomicU64,
 }

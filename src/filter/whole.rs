@@ -57,8 +57,15 @@ impl Filter {
     pub fn try_clone(&self) -> Result<Filter, Error> {
         let size = Size::Blocks { num_blocks: self.num_blocks(), k: self.k };
         let num_shards = if self.kind() == Kind::Sharded { self.num_shards() } else { 0 };
-        let options =
-            Options { size, kind: self.kind(), num_shards, seed: self.seed, ..Options::for_blocks(1, 3) };
+        let options = Options {
+            kind: self.kind(),
+            size,
+            num_shards,
+            seed: self.seed,
+            max_bytes: 0,
+            block_multiple: 0,
+            small_pages: self.small_pages,
+        };
         let mut copy = Filter::create(&options)?;
         copy.expected_items = self.expected_items;
         copy.fp_rate = self.fp_rate;
