@@ -117,19 +117,36 @@ fn cheapest(fp_rate: f64) -> Result<(u32, f64), Error> {
 }
 
 /// The most keys a block, at least `reachable`, with which `k` probes stay within `fp_rate`.
+///
+/// By the Illinois method (Dowell and Jarratt, 1971) on the logarithms, which are nearly proportional:
+/// some ten evaluations instead of the fifty of a bisection.
 fn largest_load(k: u32, reachable: f64, fp_rate: f64) -> f64 {
-    let (mut low, mut high) = (reachable, MAX_LOAD);
-    // Bisection by ratio: 48 halvings of ln(16384) leave a relative error below 1e-13.
-    for _ in 0..48 {
-        let middle = (low * high).sqrt();
-        if rate(k, middle) <= fp_rate {
-            low = middle;
+    let excess = |load: f64| (rate(k, load) / fp_rate).ln();
+    let (mut low, mut high) = (reachable.ln(), reachable.ln());
+    let (mut at_low, mut at_high) = (excess(reachable), 0.0);
+    while at_high <= 0.0 && high < MAX_LOAD.ln() {
+        high += std::f64::consts::LN_2;
+        at_high = excess(high.exp());
+    }
+    for _ in 0..100 {
+        let middle = low + (high - low) * at_low / (at_low - at_high);
+        let at_middle = excess(middle.exp());
+        if at_middle <= 0.0 {
+            (low, at_low) = (middle, at_middle);
+            if at_middle > -1e-11 {
+                break;
+            }
+            at_high /= 2.0;
         } else {
-            high = middle;
+            (high, at_high) = (middle, at_middle);
+            at_low /= 2.0;
+        }
+        if high - low < 1e-12 {
+            break;
         }
     }
     // Room for the rounding of what is computed from it, so that the predicted rate is really met.
-    (low * (1.0 - 1e-9)).max(reachable)
+    (low.exp() * (1.0 - 1e-9)).max(reachable)
 }
 
 /// The model: the expected rate of a filter with `load` keys a block on average.

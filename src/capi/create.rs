@@ -61,7 +61,7 @@ const INITIAL_OPTIONS: gloom_options = gloom_options {
 /// Makes a filter as options describe it and writes it to *out; free it with gloom_free.
 ///
 /// Everything is checked before memory is taken. Memory of large filters is cleared by the system page by
-/// page when it is first used, so creation takes microseconds whatever the size. A failed call leaves
+/// page when it is first used, so creation takes well under a millisecond whatever the size. A failed call leaves
 /// *out as it was.
 ///
 /// GLOOM_ERR_NULL, GLOOM_ERR_INVALID_ARGUMENT, GLOOM_ERR_UNSUPPORTED (an option of a later release),
@@ -113,7 +113,7 @@ fn size(options: &gloom_options) -> Result<Size, Error> {
 }
 
 /// Tells what a filter for expected_items distinct keys with rate fp_rate will be like: blocks, k, bytes
-/// and predicted rate. Allocates nothing; takes some microseconds. out->struct_size must be set
+/// and predicted rate. Allocates nothing; takes a fraction of a millisecond. out->struct_size must be set
 /// (GLOOM_SIZING_INIT).
 ///
 /// GLOOM_ERR_NULL, GLOOM_ERR_INVALID_ARGUMENT, GLOOM_ERR_UNREACHABLE_RATE, GLOOM_ERR_LIMIT.

@@ -29,6 +29,15 @@ struct Shard {
     count: AtomicU64,
 }
 
+impl Shard {
+    /// Takes it, unless it is owned. Not by `swap`, which would also write where it fails: loom does not know
+    /// that the owner's release comes after such a write, and so finds waits without end.
+    #[inline]
+    fn take(&self) -> bool {
+        self.owned.compare_exchange(false, true, Acquire, Relaxed).is_ok()
+    }
+}
+
 /// The right to write the blocks of one shard.
 pub(super) struct Owner<'a>(&'a Shard);
 
@@ -67,7 +76,7 @@ impl Sharded {
     #[inline]
     pub fn own(&self, shard: usize) -> Owner<'_> {
         let shard = &self.shards[shard];
-        if shard.owned.swap(true, Acquire) {
+        if !shard.take() {
             wait_for(shard);
         }
         Owner(shard)
@@ -118,7 +127,7 @@ fn wait_for(shard: &Shard) {
     let mut backoff = Backoff::default();
     loop {
         backoff.wait();
-        if !shard.owned.load(Relaxed) && !shard.owned.swap(true, Acquire) {
+        if !shard.owned.load(Relaxed) && shard.take() {
             return;
         }
     }
