@@ -6,6 +6,7 @@ use xxhash_rust::xxh3;
 ///
 /// Hash once and ask many filters. A filter made with another seed needs another hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(C)]
 pub struct KeyHash {
     /// The low half; its two 32-bit halves, XORed, are the probe value.
     pub lo: u64,

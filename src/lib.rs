@@ -28,6 +28,7 @@
 )))]
 compile_error!("gloom supports 64-bit little-endian Linux and macOS");
 
+mod batch;
 pub mod capi;
 mod error;
 mod filter;
@@ -43,6 +44,9 @@ pub use error::{Error, Value};
 pub use filter::{Filter, Kind, Options, Size};
 pub use format::{Format, LoadOptions};
 pub use hash::KeyHash;
+pub use kernel::Keys;
+#[doc(hidden)]
+pub use kernel::Level;
 pub use layout::{BLOCK_BITS, BLOCK_BYTES, BLOCK_WORDS, MAX_K, MIN_K};
 pub use sizing::{Sizing, predict_fp_rate, size_for};
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 /// Files of src/capi in the order of the header.
-const SECTIONS: [&str; 7] = ["types", "library", "create", "keys", "facts", "whole", "bytes"];
+const SECTIONS: [&str; 8] = ["types", "library", "create", "keys", "batch", "facts", "whole", "bytes"];
 
 #[test]
 fn the_committed_header_is_the_generated_one() {

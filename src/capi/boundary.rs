@@ -274,3 +274,24 @@ pub(super) fn known_flags(flags: u32, known: u32, allowed: &'static str) -> Resu
         Err(Error::Argument { name: "flags", value: flags.into(), allowed })
     }
 }
+
+/// An array of the caller. NULL is fine if it is empty.
+///
+/// # Safety
+/// `first` is NULL, or misaligned, or points to `len` readable values that nobody writes for as long as the
+/// result is used.
+pub(super) unsafe fn array<'a, T>(first: *const T, len: usize, name: &'static str) -> Result<&'a [T], Error> {
+    if len == 0 {
+        return Ok(&[]);
+    }
+    not_null(first, name)?;
+    if !first.is_aligned() {
+        let allowed = "aligned to the size of its elements";
+        return Err(Error::Argument { name, value: first.addr().into(), allowed });
+    }
+    if len.checked_mul(size_of::<T>()).is_none_or(|bytes| isize::try_from(bytes).is_err()) {
+        return Err(Error::Argument { name: "n", value: len.into(), allowed: "what memory can hold" });
+    }
+    // SAFETY: by this function's contract and the checks above.
+    Ok(unsafe { std::slice::from_raw_parts(first, len) })
+}

@@ -6,6 +6,7 @@
 // Raw pointers come from C: what they must point to is said in the header.
 #![allow(clippy::missing_safety_doc)]
 
+mod batch;
 mod boundary;
 mod bytes;
 mod create;
@@ -15,6 +16,7 @@ mod library;
 mod types;
 mod whole;
 
+pub use batch::*;
 pub use bytes::*;
 pub use create::*;
 pub use facts::*;

@@ -26,11 +26,15 @@ impl Atomic {
 
     #[inline]
     pub fn add(&self, kernel: &Kernel, block: &Block, probe: u32) -> bool {
-        let changed = (kernel.set_shared)(block, probe);
+        self.count_many(1);
+        kernel.set_shared(block, probe)
+    }
+
+    #[inline]
+    pub fn count_many(&self, keys: u64) {
         // The number of stripes is a power of two.
         let stripe = thread_number() & (self.stripes.len() - 1);
-        self.stripes[stripe].0.fetch_add(1, Relaxed);
-        changed
+        self.stripes[stripe].0.fetch_add(keys, Relaxed);
     }
 
     pub fn count(&self) -> u64 {

@@ -1,5 +1,6 @@
 //! The filter: its geometry, its blocks, and one of three ways to write them.
 
+mod add_batch;
 mod atomic;
 mod options;
 mod plain;
@@ -11,7 +12,7 @@ pub use options::{Kind, Options, Size};
 
 use crate::error::Error;
 use crate::hash::KeyHash;
-use crate::kernel::Kernel;
+use crate::kernel::{Kernel, Level};
 use crate::layout::{BLOCK_BITS, BLOCK_BYTES};
 use crate::memory::Blocks;
 use crate::sync::{AtomicU64, Ordering::Relaxed};
@@ -93,6 +94,12 @@ impl Filter {
     /// this layout cannot deliver, [`Error::Limit`] for more bytes than allowed or addressable,
     /// [`Error::OutOfMemory`] if the system gives none.
     pub fn create(options: &Options) -> Result<Filter, Error> {
+        Filter::create_at_level(options, Level::best())
+    }
+
+    /// The same with the kernel of one instruction set if the processor has it: for tests and benchmarks.
+    #[doc(hidden)]
+    pub fn create_at_level(options: &Options, level: Level) -> Result<Filter, Error> {
         let geometry = options.geometry()?;
         let writer = match options.kind {
             Kind::Plain => Writer::Plain(Plain::default()),
@@ -101,7 +108,7 @@ impl Filter {
         };
         Ok(Filter {
             blocks: Blocks::zeroed(geometry.num_blocks, options.small_pages)?,
-            kernel: Kernel::select(geometry.k),
+            kernel: Kernel::select(geometry.k, level),
             writer,
             seed: options.seed,
             k: geometry.k,
@@ -151,7 +158,7 @@ impl Filter {
     #[inline]
     pub fn test_hash(&self, hash: KeyHash) -> bool {
         let (_, block) = self.blocks.of(hash);
-        (self.kernel.test)(block, hash.probe())
+        self.kernel.test(block, hash.probe())
     }
 
     /// The kind.
@@ -226,7 +233,11 @@ impl Filter {
 
     /// The instruction set of the kernel that was chosen.
     pub fn simd_level(&self) -> &'static std::ffi::CStr {
-        self.kernel.name
+        self.kernel.name()
+    }
+
+    pub(crate) fn kernel(&self) -> &Kernel {
+        &self.kernel
     }
 
     pub(crate) fn blocks(&self) -> &Blocks {

@@ -15,9 +15,13 @@ pub(super) struct Plain {
 impl Plain {
     #[inline]
     pub fn add(&self, kernel: &Kernel, block: &Block, probe: u32) -> bool {
-        let changed = (kernel.set)(block, probe);
-        self.count.store(self.count.load(Relaxed).saturating_add(1), Relaxed);
-        changed
+        self.count_many(1);
+        kernel.set(block, probe)
+    }
+
+    #[inline]
+    pub fn count_many(&self, keys: u64) {
+        self.count.store(self.count.load(Relaxed).saturating_add(keys), Relaxed);
     }
 
     pub fn count(&self) -> u64 {

@@ -58,7 +58,8 @@ impl Sharded {
     /// fraction was rounded down), by multiplication. Rises with the block, so that shards are contiguous.
     #[inline]
     pub fn shard_of(&self, block: usize) -> usize {
-        ((block as u128 * u128::from(self.shards_per_block)) >> 63) as usize
+        // Doubled, so that the fraction of 2^63 becomes the high half of a product.
+        ((block as u128 * 2 * u128::from(self.shards_per_block)) >> 64) as usize
     }
 
     /// The blocks of a shard.
@@ -82,11 +83,18 @@ impl Sharded {
         Owner(shard)
     }
 
+    /// The shard, unless somebody owns it.
+    #[inline]
+    pub fn try_own(&self, shard: usize) -> Option<Owner<'_>> {
+        let shard = &self.shards[shard];
+        shard.take().then(|| Owner(shard))
+    }
+
     #[inline]
     pub fn add(&self, kernel: &Kernel, index: usize, block: &Block, probe: u32) -> bool {
         let owner = self.own(self.shard_of(index));
         owner.count(1);
-        (kernel.set)(block, probe)
+        kernel.set(block, probe)
     }
 
     pub fn count(&self) -> u64 {

@@ -1,32 +1,199 @@
-//! Testing and setting the k bits of a key in one block.
+//! Testing and setting the k bits of a key in one block, and hashing groups of keys, by the best
+//! instructions that the processor has.
+#![allow(unsafe_code)]
 
+#[cfg(vectors)]
+mod avx2;
+#[cfg(vectors)]
+mod avx512;
+mod hash;
+#[cfg(vectors)]
+mod hash8;
+mod keys;
 mod portable;
+mod probe;
+mod tables;
+#[cfg(all(test, not(loom)))]
+mod tests;
+
+pub(crate) use hash::Located;
+pub(crate) use keys::GROUP;
+pub use keys::Keys;
 
 use crate::layout::BLOCK_WORDS;
 use crate::memory::Block;
 use crate::sync::Ordering::Relaxed;
+use std::ffi::CStr;
+use tables::Tables;
 
-/// The three things that are done to one block, for one k.
-///
-/// Chosen once, when a filter is made.
+/// What is done to blocks, for one k and one instruction set. Chosen once, when a filter is made.
 #[derive(Clone, Copy)]
 pub(crate) struct Kernel {
-    /// The name of the instruction set.
-    pub name: &'static std::ffi::CStr,
-    /// Are all bits of this probe set?
-    pub test: fn(&Block, u32) -> bool,
-    /// Sets the bits of this probe; true if one of them was clear. For the only writer of the block:
-    /// loads and stores, and no store if nothing changes.
-    pub set: fn(&Block, u32) -> bool,
-    /// The same among other writers: an atomic OR for each word that lacks a bit.
-    pub set_shared: fn(&Block, u32) -> bool,
+    name: &'static CStr,
+    tables: &'static Tables,
+    // Invariant: the processor has the instructions that these use.
+    test: ProbeOne,
+    set: ProbeOne,
+    set_shared: ProbeOne,
+    test_many: TestMany,
+    set_many: SetMany,
+    set_many_shared: SetMany,
+    hash: HashGroup,
+}
+
+/// Tests or sets one probe in its block.
+type ProbeOne = unsafe fn(&Tables, &Block, u32) -> bool;
+/// Tests many probes, given the blocks, their indices, the probes and room for results.
+type TestMany = unsafe fn(&Tables, &[Block], &[u64], &[u32], &mut [u8]) -> usize;
+/// Sets many probes, given the blocks, their indices and the probes.
+type SetMany = unsafe fn(&Tables, &[Block], &[u64], &[u32]);
+/// Hashes a group of keys, given the first one's number, the seed and the number of blocks.
+type HashGroup = unsafe fn(&Keys<'_>, usize, u64, u64, &mut Located);
+
+/// An instruction set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    /// Plain Rust.
+    Portable,
+    /// AVX2 and FMA.
+    Avx2,
+    /// AVX-512 F, DQ, VL and BW.
+    Avx512,
+    /// These and IFMA.
+    Avx512Ifma,
+}
+
+impl Level {
+    /// All levels, the best last.
+    pub const ALL: [Level; 4] = [Level::Portable, Level::Avx2, Level::Avx512, Level::Avx512Ifma];
+
+    /// Has this processor the instructions?
+    pub fn is_available(self) -> bool {
+        #[cfg(vectors)]
+        {
+            use std::arch::is_x86_feature_detected as has;
+            let avx512 = || {
+                has!("avx512f") && has!("avx512dq") && has!("avx512vl") && has!("avx512bw") && has!("popcnt")
+            };
+            match self {
+                Level::Portable => true,
+                Level::Avx2 => has!("avx2") && has!("fma") && has!("popcnt"),
+                Level::Avx512 => avx512(),
+                Level::Avx512Ifma => avx512() && has!("avx512ifma"),
+            }
+        }
+        #[cfg(not(vectors))]
+        {
+            self == Level::Portable
+        }
+    }
+
+    /// The best level of this processor. (The standard library remembers what it has.)
+    pub fn best() -> Level {
+        Level::ALL.into_iter().rev().find(|level| level.is_available()).unwrap_or(Level::Portable)
+    }
 }
 
 impl Kernel {
-    /// The kernel for `k`, which the caller has checked.
-    pub fn select(k: u32) -> Kernel {
-        portable::kernel(k)
+    /// The kernel for `k`, which the caller has checked, and for `level` if the processor has it.
+    pub fn select(k: u32, level: Level) -> Kernel {
+        match level {
+            #[cfg(vectors)]
+            Level::Avx2 if level.is_available() => avx2::kernel(k),
+            #[cfg(vectors)]
+            Level::Avx512 if level.is_available() => avx512::kernel(k),
+            #[cfg(vectors)]
+            Level::Avx512Ifma if level.is_available() => avx512::kernel_ifma(k),
+            _ => portable::kernel(k),
+        }
     }
+
+    /// The name of the instruction set.
+    pub fn name(&self) -> &'static CStr {
+        self.name
+    }
+
+    /// Are all bits of this probe set?
+    #[inline]
+    pub fn test(&self, block: &Block, probe: u32) -> bool {
+        // SAFETY: the invariant of `Kernel`; so below.
+        unsafe { (self.test)(self.tables, block, probe) }
+    }
+
+    /// Sets the bits of this probe; true if one of them was clear. For the only writer of the block:
+    /// loads and stores, and no store if nothing changes.
+    #[inline]
+    pub fn set(&self, block: &Block, probe: u32) -> bool {
+        // SAFETY: as above.
+        unsafe { (self.set)(self.tables, block, probe) }
+    }
+
+    /// The same among other writers: an atomic OR for each word that lacks a bit.
+    #[inline]
+    pub fn set_shared(&self, block: &Block, probe: u32) -> bool {
+        // SAFETY: as above.
+        unsafe { (self.set_shared)(self.tables, block, probe) }
+    }
+
+    /// Tests many; `results` get 1 or 0. Returns the hits.
+    #[inline]
+    pub fn test_many(&self, blocks: &[Block], indices: &[u64], probes: &[u32], results: &mut [u8]) -> usize {
+        // SAFETY: as above.
+        unsafe { (self.test_many)(self.tables, blocks, indices, probes, results) }
+    }
+
+    /// Sets many, as the only writer of their blocks.
+    #[inline]
+    pub fn set_many(&self, blocks: &[Block], indices: &[u64], probes: &[u32]) {
+        // SAFETY: as above.
+        unsafe { (self.set_many)(self.tables, blocks, indices, probes) }
+    }
+
+    /// Sets many, among other writers.
+    #[inline]
+    pub fn set_many_shared(&self, blocks: &[Block], indices: &[u64], probes: &[u32]) {
+        // SAFETY: as above.
+        unsafe { (self.set_many_shared)(self.tables, blocks, indices, probes) }
+    }
+
+    /// Hashes up to [`GROUP`] keys from `first` on and finds their blocks.
+    #[inline]
+    pub fn hash(&self, keys: &Keys<'_>, first: usize, seed: u64, num_blocks: u64, located: &mut Located) {
+        // SAFETY: as above.
+        unsafe { (self.hash)(keys, first, seed, num_blocks, located) }
+    }
+}
+
+/// What a prefetched line is wanted for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum For {
+    Reading,
+    Writing,
+}
+
+/// Fetches blocks into the cache while something else is done.
+#[inline]
+pub(crate) fn prefetch(blocks: &[Block], indices: &[u64], purpose: For) {
+    #[cfg(vectors)]
+    {
+        use std::arch::{asm, x86_64::_MM_HINT_T0, x86_64::_mm_prefetch};
+        let line = |index: u64| blocks.as_ptr().wrapping_add(index as usize).cast::<i8>();
+        for &index in indices {
+            // SAFETY: prefetching is allowed for any address. Processors that do not know
+            // `prefetchw` ignore it; the intrinsic for it would emit the one for reading unless the
+            // whole program were compiled for a newer processor.
+            unsafe {
+                match purpose {
+                    For::Reading => _mm_prefetch::<_MM_HINT_T0>(line(index)),
+                    For::Writing => {
+                        asm!("prefetchw [{}]", in(reg) line(index), options(nostack, preserves_flags))
+                    }
+                }
+            }
+        }
+    }
+    #[cfg(not(vectors))]
+    let _ = (blocks, indices, purpose);
 }
 
 /// Sets the bits of `masks`; true if one of them was clear. For the only writer of the block.

@@ -1,0 +1,73 @@
+//! Keys in bulk: hash a group, fetch its blocks, and meanwhile probe the group before.
+//!
+//! A lookup in a filter larger than the caches waits for memory; a group of lookups waits once.
+
+use crate::error::Error;
+use crate::filter::Filter;
+use crate::kernel::{For, GROUP, Keys, Located, prefetch};
+
+impl Filter {
+    /// Tests many keys. `results` get 1 (probably in the set) or 0 (certainly not) for each key.
+    /// Returns the number of hits.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] unless `results`, if given, has one byte for each key.
+    pub fn test_batch(&self, keys: Keys<'_>, results: Option<&mut [u8]>) -> Result<usize, Error> {
+        match results {
+            None => Ok(self.test_each(keys, |_, _| ())),
+            Some(results) if results.len() == keys.len() => {
+                Ok(self.test_each(keys, |number, hit| results[number] = hit))
+            }
+            Some(results) => {
+                let allowed = "as many as there are keys";
+                Err(Error::Argument { name: "the number of results", value: results.len().into(), allowed })
+            }
+        }
+    }
+
+    /// Calls `report` with the number of each key, in any order, and with 1 for a hit and 0 for a miss.
+    /// Returns the hits.
+    #[inline]
+    pub(crate) fn test_each(&self, keys: Keys<'_>, mut report: impl FnMut(usize, u8)) -> usize {
+        let mut hits = 0;
+        self.for_each_group(keys, For::Reading, |first, group| {
+            let mut results = [0; GROUP];
+            let results = &mut results[..group.len()];
+            hits += self.kernel().test_many(self.blocks(), group.indices(), group.probes(), results);
+            for (&number, &hit) in group.order().iter().zip(results.iter()) {
+                report(first + number as usize, hit);
+            }
+        });
+        hits
+    }
+
+    /// Calls `probe` with each group of keys, hashed and on its way into the cache, and with the number
+    /// of its first key.
+    pub(crate) fn for_each_group(
+        &self,
+        keys: Keys<'_>,
+        purpose: For,
+        mut probe: impl FnMut(usize, &Located),
+    ) {
+        let mut groups = [Located::new(), Located::new()];
+        let [mut next, mut ready] = groups.each_mut();
+        let mut first = 0;
+        while first < keys.len() {
+            self.hash_group(keys, first, next);
+            prefetch(self.blocks(), next.indices(), purpose);
+            if first > 0 {
+                probe(first - GROUP, ready);
+            }
+            std::mem::swap(&mut next, &mut ready);
+            first += GROUP;
+        }
+        if first > 0 {
+            probe(first - GROUP, ready);
+        }
+    }
+
+    /// Hashes the group of keys that begins with number `first`.
+    pub(crate) fn hash_group(&self, keys: Keys<'_>, first: usize, located: &mut Located) {
+        self.kernel().hash(&keys, first, self.seed(), self.num_blocks(), located);
+    }
+}

@@ -1,0 +1,147 @@
+//! What every instruction set has to offer, and the loops over many keys that are the same for all.
+
+use super::tables::Tables;
+use crate::memory::Block;
+
+/// One way of testing and setting the bits of a probe in a block, with its constants at hand.
+///
+/// # Safety of all methods
+/// The processor has the instructions that the implementation uses. They are compiled for that
+/// instruction set once they are inlined into an entry point; hence `inline(always)`.
+pub(super) trait Probe<'a> {
+    /// Loads the constants, in a loop once for all keys.
+    unsafe fn new(tables: &'a Tables) -> Self;
+
+    /// Are all bits of the probe set?
+    unsafe fn test(&self, block: &Block, probe: u32) -> bool;
+
+    /// Sets the bits of the probe; true if one of them was clear. For the only writer of the block:
+    /// no locked instruction, and no store if nothing changes.
+    unsafe fn set(&self, block: &Block, probe: u32) -> bool;
+
+    /// The same among other writers: an atomic OR for each word that lacks a bit.
+    unsafe fn set_shared(&self, block: &Block, probe: u32) -> bool;
+}
+
+/// Tests many; `results` get 1 for a hit and 0 for a miss. Returns the hits.
+///
+/// # Safety
+/// As for [`Probe`].
+#[inline(always)]
+pub(super) unsafe fn test_many<'a, P: Probe<'a>>(
+    tables: &'a Tables,
+    blocks: &[Block],
+    indices: &[u64],
+    probes: &[u32],
+    results: &mut [u8],
+) -> usize {
+    let mut hits = 0;
+    // SAFETY: as for this function.
+    unsafe {
+        let kernel = P::new(tables);
+        for ((&index, &probe), result) in indices.iter().zip(probes).zip(results) {
+            let hit = kernel.test(&blocks[index as usize], probe);
+            *result = u8::from(hit);
+            hits += usize::from(hit);
+        }
+    }
+    hits
+}
+
+/// Sets many, as the only writer of their blocks.
+///
+/// # Safety
+/// As for [`Probe`].
+#[inline(always)]
+pub(super) unsafe fn set_many<'a, P: Probe<'a>>(
+    tables: &'a Tables,
+    blocks: &[Block],
+    indices: &[u64],
+    probes: &[u32],
+) {
+    // SAFETY: as for this function.
+    unsafe {
+        let kernel = P::new(tables);
+        for (&index, &probe) in indices.iter().zip(probes) {
+            kernel.set(&blocks[index as usize], probe);
+        }
+    }
+}
+
+/// Sets many, among other writers.
+///
+/// # Safety
+/// As for [`Probe`].
+#[inline(always)]
+pub(super) unsafe fn set_many_shared<'a, P: Probe<'a>>(
+    tables: &'a Tables,
+    blocks: &[Block],
+    indices: &[u64],
+    probes: &[u32],
+) {
+    // SAFETY: as for this function.
+    unsafe {
+        let kernel = P::new(tables);
+        for (&index, &probe) in indices.iter().zip(probes) {
+            kernel.set_shared(&blocks[index as usize], probe);
+        }
+    }
+}
+
+/// Makes `fn name(k) -> Kernel` for a [`Probe`]: functions that are compiled for its instruction set and
+/// into which its methods and the loops above are inlined.
+macro_rules! entry_points {
+    ($(#[$features:meta])* fn $name:ident<const $n:ident: usize>() -> $probe:ty, $level:expr, $hash:path;) => {
+        pub(super) fn $name<const $n: usize>(k: u32) -> $crate::kernel::Kernel {
+            use $crate::kernel::{probe, probe::Probe, tables::Tables};
+            use $crate::memory::Block;
+
+            $(#[$features])*
+            unsafe fn test<const $n: usize>(tables: &Tables, block: &Block, probe: u32) -> bool {
+                // SAFETY: whoever selected this kernel has checked the processor.
+                unsafe { <$probe>::new(tables).test(block, probe) }
+            }
+            $(#[$features])*
+            unsafe fn set<const $n: usize>(tables: &Tables, block: &Block, probe: u32) -> bool {
+                // SAFETY: as above.
+                unsafe { <$probe>::new(tables).set(block, probe) }
+            }
+            $(#[$features])*
+            unsafe fn set_shared<const $n: usize>(tables: &Tables, block: &Block, probe: u32) -> bool {
+                // SAFETY: as above.
+                unsafe { <$probe>::new(tables).set_shared(block, probe) }
+            }
+            $(#[$features])*
+            unsafe fn test_many<const $n: usize>(
+                tables: &Tables, blocks: &[Block], indices: &[u64], probes: &[u32], results: &mut [u8],
+            ) -> usize {
+                // SAFETY: as above.
+                unsafe { probe::test_many::<$probe>(tables, blocks, indices, probes, results) }
+            }
+            $(#[$features])*
+            unsafe fn set_many<const $n: usize>(tables: &Tables, blocks: &[Block], indices: &[u64], probes: &[u32]) {
+                // SAFETY: as above.
+                unsafe { probe::set_many::<$probe>(tables, blocks, indices, probes) }
+            }
+            $(#[$features])*
+            unsafe fn set_many_shared<const $n: usize>(
+                tables: &Tables, blocks: &[Block], indices: &[u64], probes: &[u32],
+            ) {
+                // SAFETY: as above.
+                unsafe { probe::set_many_shared::<$probe>(tables, blocks, indices, probes) }
+            }
+            $crate::kernel::Kernel {
+                name: $level,
+                tables: Tables::of(k),
+                test: test::<$n>,
+                set: set::<$n>,
+                set_shared: set_shared::<$n>,
+                test_many: test_many::<$n>,
+                set_many: set_many::<$n>,
+                set_many_shared: set_many_shared::<$n>,
+                hash: $hash,
+            }
+        }
+    };
+}
+pub(super) use entry_points;

@@ -1,0 +1,190 @@
+//! Every level gives the bits and answers of the definition, for every k.
+
+use super::*;
+use crate::hash::KeyHash;
+use crate::layout::{MAX_K, MIN_K, partitions};
+use crate::memory::Blocks;
+use proptest::prelude::*;
+
+/// The definition: bit i is `offset_i + probe mod p_i`.
+fn defined(k: u32, probe: u32) -> [u64; 8] {
+    let mut words = [0; 8];
+    let mut offset = 0;
+    for &size in partitions(k) {
+        let bit = offset + probe % size;
+        words[(bit / 64) as usize] |= 1 << (bit % 64);
+        offset += size;
+    }
+    words
+}
+
+fn kernels() -> impl Iterator<Item = (u32, Kernel)> {
+    let levels = Level::ALL.into_iter().filter(|level| level.is_available());
+    levels.flat_map(|level| (MIN_K..=MAX_K).map(move |k| (k, Kernel::select(k, level))))
+}
+
+fn fill(block: &Block, words: [u64; 8]) {
+    for (word, value) in block.words.iter().zip(words) {
+        word.store(value, Relaxed);
+    }
+}
+
+/// Checks one kernel with one probe on a block that holds `before`.
+fn check(kernel: &Kernel, k: u32, probe: u32, before: [u64; 8]) {
+    let blocks = Blocks::zeroed(1, false).unwrap();
+    let block = &blocks[0];
+    let bits = defined(k, probe);
+    let context = || format!("{:?} k {k} probe {probe:#x} in {before:x?}", kernel.name());
+    let present = bits.iter().zip(&before).all(|(bits, before)| before & bits == *bits);
+    let after: [u64; 8] = std::array::from_fn(|i| before[i] | bits[i]);
+
+    fill(block, before);
+    assert_eq!(kernel.test(block, probe), present, "{}", context());
+    let mut results = [7];
+    assert_eq!(
+        kernel.test_many(&blocks, &[0], &[probe], &mut results),
+        usize::from(present),
+        "{}",
+        context()
+    );
+    assert_eq!(results, [u8::from(present)], "{}", context());
+    assert_eq!(read_block(block), before, "{}", context());
+
+    for set in [Kernel::set, Kernel::set_shared] {
+        fill(block, before);
+        assert_eq!(set(kernel, block, probe), !present, "{}", context());
+        assert_eq!(read_block(block), after, "{}", context());
+        assert!(!set(kernel, block, probe), "{}", context());
+        assert!(kernel.test(block, probe), "{}", context());
+    }
+    for set_many in [Kernel::set_many, Kernel::set_many_shared] {
+        fill(block, before);
+        set_many(kernel, &blocks, &[0], &[probe]);
+        assert_eq!(read_block(block), after, "{}", context());
+    }
+}
+
+/// Remainders are computed by multiplication with rounded reciprocals; they are most easily wrong next
+/// to multiples and at the ends of the range.
+#[test]
+fn remainders_are_exact_at_the_edges() {
+    for (k, kernel) in kernels() {
+        for &size in partitions(k) {
+            let last = u32::MAX / size * size;
+            let around = |multiple: u32| [multiple.wrapping_sub(1), multiple, multiple.wrapping_add(1)];
+            for probe in [0, size, size * 7, 1 << 31, last / 2 / size * size, last - size, last, u32::MAX]
+                .map(around)
+                .concat()
+            {
+                check(&kernel, k, probe, [0; 8]);
+            }
+        }
+    }
+}
+
+#[test]
+fn one_missing_bit_is_a_miss() {
+    for (k, kernel) in kernels() {
+        for probe in (0..40u32).map(|i| i.wrapping_mul(0x9e37_79b9)) {
+            let bits = defined(k, probe);
+            for bit in (0..512).filter(|bit| bits[bit / 64] >> (bit % 64) & 1 == 1) {
+                let mut without = [u64::MAX; 8];
+                without[bit / 64] &= !(1 << (bit % 64));
+                check(&kernel, k, probe, without);
+            }
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn all_levels_follow_the_definition(probe: u32, words: [u64; 8], dense: [u64; 8], other: u32) {
+        for (k, kernel) in kernels() {
+            check(&kernel, k, probe, [0; 8]);
+            check(&kernel, k, probe, words);
+            check(&kernel, k, probe, std::array::from_fn(|i| words[i] | dense[i] | defined(k, other)[i]));
+        }
+    }
+}
+
+/// Hashes keys of these lengths by every level and compares with XXH3 of each key by itself.
+fn check_hashes(lens: &[usize], seed: u64, num_blocks: u64) {
+    // Each key is an allocation of its own, so that a sanitizer sees a read beyond its ends.
+    let keys: Vec<Box<[u8]>> = lens
+        .iter()
+        .enumerate()
+        .map(|(i, &len)| (0..len).map(|j| (i * 31 + j * 131 + len) as u8).collect())
+        .collect();
+    let slices: Vec<&[u8]> = keys.iter().map(|key| &key[..]).collect();
+    let data = keys.concat();
+    let mut offsets = vec![0];
+    for key in &keys {
+        offsets.push(offsets[offsets.len() - 1] + key.len() as i64);
+    }
+    let offsets32: Vec<i32> = offsets.iter().map(|&offset| offset as i32).collect();
+    let pointers: Vec<*const u8> = keys.iter().map(|key| key.as_ptr()).collect();
+    let hashes: Vec<KeyHash> = keys.iter().map(|key| KeyHash::new(key, seed)).collect();
+    let mut sources = vec![
+        Keys::offsets32(&data, &offsets32).unwrap(),
+        Keys::offsets64(&data, &offsets).unwrap(),
+        Keys::slices(&slices),
+        // SAFETY: the keys outlive the batch.
+        unsafe { Keys::pointers(&pointers, lens).unwrap() },
+        Keys::hashes(&hashes),
+    ];
+    if lens.iter().all(|len| *len == lens[0] && *len > 0) {
+        sources.push(Keys::fixed(&data, lens[0]).unwrap());
+    }
+    for level in Level::ALL.into_iter().filter(|level| level.is_available()) {
+        let kernel = Kernel::select(7, level);
+        let mut located = Located::new();
+        for keys in &sources {
+            assert_eq!(keys.len(), lens.len());
+            for first in (0..lens.len()).step_by(GROUP) {
+                kernel.hash(keys, first, seed, num_blocks, &mut located);
+                let count = (lens.len() - first).min(GROUP);
+                assert_eq!(located.len(), count, "{level:?} {lens:?}");
+                let mut seen = vec![false; count];
+                for (i, &number) in located.order().iter().enumerate() {
+                    let hash = hashes[first + number as usize];
+                    let expected = (hash.block(num_blocks), hash.probe());
+                    let got = (located.indices()[i], located.probes()[i]);
+                    assert_eq!(
+                        got,
+                        expected,
+                        "{level:?} length {} seed {seed}",
+                        lens[first + number as usize]
+                    );
+                    assert!(!std::mem::replace(&mut seen[number as usize], true), "{level:?}: twice");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn groups_are_hashed_as_single_keys_at_every_length() {
+    for seed in [0, 1, 0x9e37_79b9_7f4a_7c15, u64::MAX] {
+        for num_blocks in [1, 1000, (1 << 32) - 1, 1 << 32, (1 << 50) + 12345] {
+            for len in 0..260 {
+                check_hashes(&[len; 11], seed, num_blocks);
+            }
+        }
+        check_hashes(&(0..1000).collect::<Vec<_>>(), seed, 1_000_003);
+        for count in 1..=(2 * GROUP + 1) {
+            check_hashes(&vec![8; count], seed, 77);
+            check_hashes(&vec![20; count], seed, 77);
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn groups_of_mixed_lengths_are_hashed_as_single_keys(
+        lens in proptest::collection::vec(prop_oneof![0usize..70, 3usize..34, 0usize..300], 1..200),
+        seed: u64,
+        num_blocks in 1u64..1 << 57,
+    ) {
+        check_hashes(&lens, seed, num_blocks);
+    }
+}
