@@ -200,6 +200,66 @@ static void keys(int32_t kind)
     gloom_free(filter);
 }
 
+/* The same four keys in each of the ways in which batches take them. batch.c has the rest. */
+static void batches(int32_t kind)
+{
+    enum { N = 4 };
+    static const char data[] = "apple   pear    plum    cherry  ";
+    static const int32_t offsets32[N + 1] = {0, 8, 16, 24, 32};
+    static const int64_t offsets64[N + 1] = {0, 8, 16, 24, 32};
+    static const void *const keys[N] = {data, data + 8, data + 16, data + 24};
+    static const size_t lens[N] = {8, 8, 8, 8};
+    gloom_hash hashes[N];
+    for (int i = 0; i < N; i++)
+        hashes[i] = gloom_hash_key(keys[i], lens[i], 0);
+    gloom_filter *single = make_filter(kind, 1000, 7, 0);
+    for (int i = 0; i < N; i++)
+        CHECK_OK(gloom_add(single, keys[i], lens[i]));
+
+    for (int way = 0; way < 5; way++) {
+        CONTEXT("kind %d, way %d", (int)kind, way);
+        gloom_filter *filter = make_filter(kind, 1000, 7, 0);
+        switch (way) {
+        case 0: CHECK_OK(gloom_add_batch_fixed(filter, data, 8, N)); break;
+        case 1: CHECK_OK(gloom_add_batch_offsets32(filter, data, sizeof data - 1, offsets32, N)); break;
+        case 2: CHECK_OK(gloom_add_batch_offsets64(filter, data, sizeof data - 1, offsets64, N)); break;
+        case 3: CHECK_OK(gloom_add_batch_pointers(filter, keys, lens, N)); break;
+        default: CHECK_OK(gloom_add_batch_hashes(filter, hashes, N));
+        }
+        CHECK(gloom_equal(filter, single));
+        CHECK_U64(gloom_count(filter), N);
+        gloom_free(filter);
+    }
+
+    /* Of these four, a filter has the second and the fourth. */
+    gloom_filter *filter = make_filter(kind, 1000, 7, 0);
+    CHECK_OK(gloom_add(filter, keys[1], lens[1]));
+    CHECK_OK(gloom_add(filter, keys[3], lens[3]));
+    for (int way = 0; way < 5; way++) {
+        CONTEXT("kind %d, way %d", (int)kind, way);
+        uint8_t results[N] = {7, 7, 7, 7};
+        size_t hits = 0;
+        switch (way) {
+        case 0: CHECK_OK(gloom_test_batch_fixed(filter, data, 8, N, results, &hits)); break;
+        case 1:
+            CHECK_OK(
+                gloom_test_batch_offsets32(filter, data, sizeof data - 1, offsets32, N, results, &hits));
+            break;
+        case 2:
+            CHECK_OK(
+                gloom_test_batch_offsets64(filter, data, sizeof data - 1, offsets64, N, results, &hits));
+            break;
+        case 3: CHECK_OK(gloom_test_batch_pointers(filter, keys, lens, N, results, &hits)); break;
+        default: CHECK_OK(gloom_test_batch_hashes(filter, hashes, N, results, &hits));
+        }
+        CHECK_U64(hits, 2);
+        CHECK(results[0] == 0 && results[1] == 1 && results[2] == 0 && results[3] == 1);
+    }
+    CHECK_U64(gloom_count(filter), 2);
+    gloom_free(filter);
+    gloom_free(single);
+}
+
 static void facts(int32_t kind)
 {
     static const uint64_t n = 100000;
@@ -225,7 +285,8 @@ static void facts(int32_t kind)
     CHECK_BETWEEN((double)gloom_memory_bytes(filter), (double)bytes, (double)bytes + 1e6);
     CHECK_U64((uintptr_t)gloom_blocks(filter) % 64, 0);
     const char *simd = gloom_simd_level(filter);
-    CHECK(strcmp(simd, "portable") == 0 || strcmp(simd, "avx2") == 0 || strcmp(simd, "avx512") == 0);
+    CHECK(strcmp(simd, "portable") == 0 || strcmp(simd, "avx2") == 0 || strcmp(simd, "avx512") == 0 ||
+          strcmp(simd, "avx512ifma") == 0);
 
     CHECK_U64(gloom_count(filter), 0);
     CHECK_U64(gloom_estimate_items(filter), 0);
@@ -362,6 +423,7 @@ int main(void)
     options();
     for (int i = 0; i < KIND_COUNT; i++) {
         keys(KINDS[i]);
+        batches(KINDS[i]);
         facts(KINDS[i]);
         whole_filters(KINDS[i]);
         bytes(KINDS[i]);

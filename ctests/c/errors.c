@@ -338,6 +338,62 @@ static void keys(int32_t kind)
     CONTEXT("%s", "");
 }
 
+/* NULL in every place of a batch; batch_errors.c has what else can be wrong with one. A test answers "maybe". */
+static void batches(int32_t kind)
+{
+    static const int32_t offsets32[] = {0, 3};
+    static const int64_t offsets64[] = {0, 3};
+    static const void *const keys[] = {"key"}, *const null_keys[] = {NULL};
+    static const size_t lens[] = {3};
+    gloom_filter *filter = make_filter(kind, 10, 7, 0);
+    gloom_hash hash = gloom_hash_key("key", 3, 0);
+    uint8_t result;
+    size_t hits;
+    add_numbers(filter, 0, 5);
+    filter_state before = state_of(filter);
+
+    CHECK_STATUS(gloom_add_batch_fixed(NULL, "key", 3, 1), GLOOM_ERR_NULL);
+    CHECK_STATUS(gloom_add_batch_fixed(filter, NULL, 3, 1), GLOOM_ERR_NULL);
+    CHECK_STATUS(gloom_add_batch_offsets32(NULL, "key", 3, offsets32, 1), GLOOM_ERR_NULL);
+    CHECK_STATUS(gloom_add_batch_offsets32(filter, NULL, 3, offsets32, 1), GLOOM_ERR_NULL);
+    CHECK_STATUS(gloom_add_batch_offsets32(filter, "key", 3, NULL, 1), GLOOM_ERR_NULL);
+    CHECK_STATUS(gloom_add_batch_offsets64(NULL, "key", 3, offsets64, 1), GLOOM_ERR_NULL);
+    CHECK_STATUS(gloom_add_batch_offsets64(filter, NULL, 3, offsets64, 1), GLOOM_ERR_NULL);
+    CHECK_STATUS(gloom_add_batch_offsets64(filter, "key", 3, NULL, 1), GLOOM_ERR_NULL);
+    CHECK_STATUS(gloom_add_batch_pointers(NULL, keys, lens, 1), GLOOM_ERR_NULL);
+    CHECK_STATUS(gloom_add_batch_pointers(filter, NULL, lens, 1), GLOOM_ERR_NULL);
+    CHECK_STATUS(gloom_add_batch_pointers(filter, keys, NULL, 1), GLOOM_ERR_NULL);
+    CHECK_STATUS(gloom_add_batch_pointers(filter, null_keys, lens, 1), GLOOM_ERR_NULL);
+    CHECK_STATUS(gloom_add_batch_hashes(NULL, &hash, 1), GLOOM_ERR_NULL);
+    CHECK_STATUS(gloom_add_batch_hashes(filter, NULL, 1), GLOOM_ERR_NULL);
+    CHECK(is_still(filter, before));
+
+#define MAYBE(call)                                                                                          \
+    do {                                                                                                     \
+        result = 7;                                                                                          \
+        hits = 7;                                                                                            \
+        CHECK_STATUS(call, GLOOM_ERR_NULL);                                                                  \
+        CHECK(result == 1 && hits == 1);                                                                     \
+    } while (0)
+    MAYBE(gloom_test_batch_fixed(NULL, "key", 3, 1, &result, &hits));
+    MAYBE(gloom_test_batch_fixed(filter, NULL, 3, 1, &result, &hits));
+    MAYBE(gloom_test_batch_offsets32(NULL, "key", 3, offsets32, 1, &result, &hits));
+    MAYBE(gloom_test_batch_offsets32(filter, NULL, 3, offsets32, 1, &result, &hits));
+    MAYBE(gloom_test_batch_offsets32(filter, "key", 3, NULL, 1, &result, &hits));
+    MAYBE(gloom_test_batch_offsets64(NULL, "key", 3, offsets64, 1, &result, &hits));
+    MAYBE(gloom_test_batch_offsets64(filter, NULL, 3, offsets64, 1, &result, &hits));
+    MAYBE(gloom_test_batch_offsets64(filter, "key", 3, NULL, 1, &result, &hits));
+    MAYBE(gloom_test_batch_pointers(NULL, keys, lens, 1, &result, &hits));
+    MAYBE(gloom_test_batch_pointers(filter, NULL, lens, 1, &result, &hits));
+    MAYBE(gloom_test_batch_pointers(filter, keys, NULL, 1, &result, &hits));
+    MAYBE(gloom_test_batch_pointers(filter, null_keys, lens, 1, &result, &hits));
+    MAYBE(gloom_test_batch_hashes(NULL, &hash, 1, &result, &hits));
+    MAYBE(gloom_test_batch_hashes(filter, NULL, 1, &result, &hits));
+#undef MAYBE
+    CHECK(!gloom_test(filter, "key", 3)); /* so that "maybe" was not the right answer by chance */
+    gloom_free(filter);
+}
+
 /* -- whole filters -- */
 
 static void merges(int32_t kind)
@@ -646,6 +702,7 @@ int main(void)
     limits();
     for (int i = 0; i < KIND_COUNT; i++) {
         keys(KINDS[i]);
+        batches(KINDS[i]);
         merges(KINDS[i]);
     }
     serializing();

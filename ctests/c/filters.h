@@ -8,7 +8,9 @@
 enum { KIND_COUNT = 3 };
 static const int32_t KINDS[KIND_COUNT] = {GLOOM_KIND_PLAIN, GLOOM_KIND_ATOMIC, GLOOM_KIND_SHARDED};
 
-static inline gloom_filter *make_filter(int32_t kind, uint64_t num_blocks, uint32_t k, uint64_t seed)
+/* num_shards: 0 lets the library choose; for the sharded kind only. */
+static inline gloom_filter *make_sharded(int32_t kind, uint64_t num_blocks, uint32_t k, uint64_t seed,
+                                         uint32_t num_shards)
 {
     gloom_options options = GLOOM_OPTIONS_INIT;
     gloom_filter *filter = NULL;
@@ -17,11 +19,17 @@ static inline gloom_filter *make_filter(int32_t kind, uint64_t num_blocks, uint3
     options.num_blocks = num_blocks;
     options.k = k;
     options.seed = seed;
+    options.num_shards = num_shards;
     gloom_status status = gloom_create(&options, &filter, &error);
     if (status != GLOOM_OK)
         fprintf(stderr, "gloom_create: %s\n", error.message);
     REQUIRE(status == GLOOM_OK && filter != NULL);
     return filter;
+}
+
+static inline gloom_filter *make_filter(int32_t kind, uint64_t num_blocks, uint32_t k, uint64_t seed)
+{
+    return make_sharded(kind, num_blocks, k, seed, 0);
 }
 
 static inline gloom_status add_number(gloom_filter *filter, uint64_t number)

@@ -2,10 +2,13 @@
  * knows which keys are in. The same seed makes the same calls.
  *
  *   stress seed calls */
+#if !defined(_DEFAULT_SOURCE)
+#define _DEFAULT_SOURCE
+#endif
 #include <math.h>
 
 #include "filters.h"
-#include "rng.h"
+#include "keys.h"
 #include "v1.h"
 
 enum { SLOTS = 6, UNIVERSE = 512, MOST_BLOCKS = 96, LOOK_OVER_EVERY = 64 };
@@ -279,6 +282,192 @@ static void add_keys(slot *s)
     }
 }
 
+/* -- batches -- */
+
+static const unsigned char *bytes_of[UNIVERSE];
+static size_t len_of[UNIVERSE];
+
+enum { MOST_KEYS = 3000 };
+static uint64_t batch_ids[MOST_KEYS];
+
+static void make_universe(void)
+{
+    for (uint64_t id = 0; id < UNIVERSE; id++) {
+        key k = make_key(id);
+        unsigned char *copy = malloc(k.len + 1);
+        REQUIRE(copy != NULL);
+        memcpy(copy, k.bytes, k.len);
+        free(k.memory);
+        bytes_of[id] = copy;
+        len_of[id] = k.len;
+    }
+}
+
+/* Keys for any source; their ids are in batch_ids. For the fixed source all have one length. */
+static key_set any_keys(const slot *s, source from, size_t at_least)
+{
+    static const unsigned char *bytes[MOST_KEYS];
+    static size_t lens[MOST_KEYS];
+    size_t n = at_least + (size_t)below(rarely(50) ? MOST_KEYS - at_least : rarely(4) ? 200 : 12);
+    for (size_t i = 0; i < n; i++) {
+        do
+            batch_ids[i] = any_id();
+        while (from == FIXED && len_of[batch_ids[i]] != len_of[batch_ids[0]]);
+        bytes[i] = bytes_of[batch_ids[i]];
+        lens[i] = len_of[batch_ids[i]];
+    }
+    size_t before = rarely(2) ? (size_t)below(100) : 0, behind = rarely(2) ? (size_t)below(100) : 0;
+    key_set keys = copy_keys(ON_HEAP, n, bytes, lens, before, behind, s->seed, &rng);
+    for (size_t i = 0; i < n; i++)
+        if (lens[i] == 0 && rarely(2))
+            keys.keys[i] = NULL;
+    return keys;
+}
+
+static source any_source(void)
+{
+    return (source)below(SOURCE_COUNT);
+}
+
+static void add_a_batch(slot *s)
+{
+    source from = any_source();
+    key_set keys = any_keys(s, from, 0);
+    batch b = batch_of(&keys, from);
+    CHECK_OK(add_batch(s->filter, &b));
+    for (size_t i = 0; i < keys.n; i++)
+        s->has[batch_ids[i]] = 1;
+    s->count = saturating_add(s->count, keys.n);
+    check_facts(s);
+    give_pieces_back();
+}
+
+/* The answers are those of single tests, in order, and among them no key that is in is missing. */
+static void test_a_batch(const slot *s)
+{
+    source from = any_source();
+    key_set keys = any_keys(s, from, 0);
+    batch b = batch_of(&keys, from);
+    uint8_t *results = rarely(4) ? NULL : take_piece(ON_HEAP, keys.n);
+    size_t hits = 4711, *told = rarely(4) ? NULL : &hits;
+    uint64_t expected = 0, wrong = 0, lost = 0;
+    if (results != NULL)
+        memset(results, 0xcc, keys.n);
+    CHECK_OK(test_batch(s->filter, &b, results, told));
+    for (size_t i = 0; i < keys.n; i++) {
+        bool single = gloom_test(s->filter, keys.keys[i], keys.lens[i]);
+        expected += single;
+        wrong += results != NULL && results[i] != single;
+        lost += s->has[batch_ids[i]] && !single;
+    }
+    CHECK_U64(wrong, 0);
+    CHECK_U64(lost, 0);
+    CHECK(told == NULL ? hits == 4711 : hits == expected);
+    give_pieces_back();
+}
+
+/* What the offsets are spoilt with. */
+static void set_offset(key_set *keys, size_t at, int64_t value)
+{
+    keys->offsets32[at] = (int32_t)value;
+    keys->offsets64[at] = value;
+}
+
+/* One thing wrong with a batch of at least one key: refused, nothing changes, and a test says "maybe" to all. */
+static void misuse_a_batch(slot *s)
+{
+    source from = any_source();
+    key_set keys = any_keys(s, from, 1);
+    gloom_filter *filter = s->filter;
+    gloom_status want = GLOOM_ERR_INVALID_ARGUMENT;
+    size_t at = (size_t)below(keys.n);
+    batch b = batch_of(&keys, from);
+    switch (from) {
+    case FIXED:
+        if (b.key_size == 0 || rarely(2)) {
+            b.data = NULL;
+            b.key_size = 1 + (size_t)below(1000);
+            want = GLOOM_ERR_NULL;
+        } else {
+            /* n * key_size is above PTRDIFF_MAX, or wraps. */
+            b.n = SIZE_MAX / b.key_size;
+            b.n = b.key_size == 1 || rarely(2) ? b.n - (size_t)below(1000) : b.n + 1 + (size_t)below(1000);
+        }
+        break;
+    case OFFSETS32:
+    case OFFSETS64:
+        switch (below(7)) {
+        case 0:
+            b.data = NULL;
+            b.data_len += b.data_len == 0;
+            want = GLOOM_ERR_NULL;
+            break;
+        case 1:
+            b.offsets32 = NULL;
+            b.offsets64 = NULL;
+            want = GLOOM_ERR_NULL;
+            break;
+        case 2: set_offset(&keys, at, (int64_t)keys.data_len + 1 + (int64_t)below(1000)); break;
+        case 3: set_offset(&keys, at + 1, -1 - (int64_t)below(1000)); break;
+        case 4: set_offset(&keys, keys.n, (int64_t)keys.data_len + 1 + (int64_t)below(1000)); break;
+        case 5:
+            b.offsets32 = (const void *)((const char *)keys.offsets32 + 1 + below(3));
+            b.offsets64 = (const void *)((const char *)keys.offsets64 + 1 + below(7));
+            break;
+        default:
+            if (rarely(2))
+                b.data_len = (size_t)PTRDIFF_MAX + 1 + (size_t)below(1000);
+            else
+                b.n = SIZE_MAX - (size_t)below(1000);
+        }
+        break;
+    case POINTERS:
+        switch (below(4)) {
+        case 0:
+            keys.keys[at] = NULL;
+            keys.lens[at] = 1 + (size_t)below(1000);
+            want = GLOOM_ERR_NULL;
+            break;
+        case 1:
+            keys.keys[at] = (unsigned char *)&keys;
+            keys.lens[at] = (size_t)PTRDIFF_MAX + 1 + (size_t)below(1000);
+            break;
+        case 2:
+            if (rarely(2))
+                b.keys = (const void *)((const char *)keys.keys + 1 + below(7));
+            else
+                b.lens = (const void *)((const char *)keys.lens + 1 + below(7));
+            break;
+        default: b.n = SIZE_MAX - (size_t)below(1000);
+        }
+        break;
+    default:
+        if (rarely(2)) {
+            b.hashes = NULL;
+            want = GLOOM_ERR_NULL;
+        } else if (rarely(2)) {
+            b.hashes = (const void *)((const char *)keys.hashes + 1 + below(7));
+        } else {
+            b.n = SIZE_MAX - (size_t)below(1000);
+        }
+    }
+    if (rarely(8)) {
+        filter = NULL;
+        want = GLOOM_ERR_NULL;
+    }
+    filter_state before = state_of(s->filter);
+    size_t hits = 4711, maybe = 0, present = b.n == keys.n ? keys.n : 0;
+    uint8_t *results = present == 0 ? NULL : take_piece(ON_HEAP, present);
+    CHECK_STATUS(add_batch(filter, &b), want);
+    CHECK_STATUS(test_batch(filter, &b, results, &hits), want);
+    CHECK_U64(hits, b.n);
+    for (size_t i = 0; i < present; i++)
+        maybe += results[i] == 1;
+    CHECK_U64(maybe, present);
+    CHECK(is_still(s->filter, before));
+    give_pieces_back();
+}
+
 static void misuse_keys(slot *s)
 {
     size_t too_long = (size_t)PTRDIFF_MAX + 1 + (size_t)below(1000);
@@ -502,7 +691,7 @@ static void null_facts(void)
 static void any_call(void)
 {
     slot *s = any_slot();
-    switch (below(20)) {
+    switch (below(26)) {
     case 0: create_well(s); break;
     case 1: create_anyhow(); break;
     case 2: size_anyhow(); break;
@@ -525,6 +714,12 @@ static void any_call(void)
     case 16:
     case 17: serialize_and_load(s, any_slot()); break;
     case 18: claim_a_count(s); break;
+    case 19:
+    case 20:
+    case 21: add_a_batch(s); break;
+    case 22:
+    case 23: test_a_batch(s); break;
+    case 24: misuse_a_batch(s); break;
     default: null_facts(); break;
     }
 }
@@ -538,6 +733,7 @@ int main(int argc, char **argv)
     fflush(stdout); /* so that it is there after a crash */
     rng = seed;
     find_aliases();
+    make_universe();
     for (int i = 0; i < SLOTS; i++)
         create_well(&slots[i]);
     for (uint64_t call = 0; call < calls; call++) {
@@ -550,5 +746,8 @@ int main(int argc, char **argv)
         check_nothing_lost(&slots[i]);
         vacate(&slots[i]);
     }
+    for (int id = 0; id < UNIVERSE; id++)
+        free((void *)bytes_of[id]);
+    free_pieces();
     return check_report();
 }

@@ -5,76 +5,14 @@
 #if !defined(_DEFAULT_SOURCE)
 #define _DEFAULT_SOURCE
 #endif
-#include <pthread.h>
-#include <sched.h>
 #include <unistd.h>
 
-#include "filters.h"
+#include "jobs.h"
 #include "v1.h"
 
-enum { THREADS = 8, WATCHDOG_SECONDS = 600 };
+enum { WATCHDOG_SECONDS = 600 };
 
 static uint64_t keys_per_thread = 100000;
-
-/* -- starting threads together -- */
-
-typedef struct job job;
-struct job {
-    void (*body)(job *);
-    gloom_filter *filter;
-    gloom_filter *other;
-    unsigned index;
-    uint64_t first, end; /* the numbers it adds */
-    uint64_t bad;        /* what it saw that must not be */
-    uint8_t *told_new;
-};
-
-static atomic_uint not_ready;
-
-static void *start(void *argument)
-{
-    job *self = argument;
-    atomic_fetch_sub(&not_ready, 1);
-    while (atomic_load(&not_ready) != 0)
-        sched_yield();
-    self->body(self);
-    return NULL;
-}
-
-/* Runs all jobs at once and returns when all are done. */
-static void run(job *jobs, unsigned n)
-{
-    pthread_t threads[4 * THREADS];
-    REQUIRE(n <= sizeof threads / sizeof threads[0]);
-    atomic_store(&not_ready, n);
-    for (unsigned i = 0; i < n; i++)
-        REQUIRE(pthread_create(&threads[i], NULL, start, &jobs[i]) == 0);
-    for (unsigned i = 0; i < n; i++)
-        REQUIRE(pthread_join(threads[i], NULL) == 0);
-}
-
-/* Jobs for n threads, each with numbers of its own: thread t has those from t * each on. */
-static void share_out(job *jobs, unsigned n, void (*body)(job *), gloom_filter *filter, uint64_t each)
-{
-    for (unsigned i = 0; i < n; i++)
-        jobs[i] = (job){.body = body, .filter = filter, .index = i, .first = i * each, .end = (i + 1) * each};
-}
-
-static uint64_t sum_of_bad(const job *jobs, unsigned n)
-{
-    uint64_t bad = 0;
-    for (unsigned i = 0; i < n; i++)
-        bad += jobs[i].bad;
-    return bad;
-}
-
-/* What one thread alone makes of the numbers below `end`. */
-static gloom_filter *plain_filter_of(uint64_t num_blocks, uint32_t k, uint64_t end)
-{
-    gloom_filter *filter = make_filter(GLOOM_KIND_PLAIN, num_blocks, k, 0);
-    add_numbers(filter, 0, end);
-    return filter;
-}
 
 /* -- no add is lost -- */
 

@@ -40,6 +40,28 @@ fn threads() {
     Program::new("threads", Library::Static).run(&["100000"]);
 }
 
+/// Needs the package libxxhash-dev.
+#[test]
+fn xxh3_of_the_reference_implementation() {
+    Program::new("xxh3", Library::Static).run(&[]);
+}
+
+/// Also that no key is read beyond its ends: the program puts them beside pages that nobody may touch.
+#[test]
+fn batch() {
+    Program::new("batch", Library::Static).run(&[]);
+}
+
+#[test]
+fn batch_errors() {
+    Program::new("batch_errors", Library::Static).run(&[]);
+}
+
+#[test]
+fn batch_threads() {
+    Program::new("batch_threads", Library::Static).run(&["50000"]);
+}
+
 #[test]
 fn version_of_header_and_libraries() {
     Program::new("version", Library::Static).run(&[]);

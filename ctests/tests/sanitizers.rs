@@ -49,6 +49,21 @@ fn address_sanitizer_threads() {
     run_with_address_sanitizer("threads", &["50000"]);
 }
 
+#[test]
+fn address_sanitizer_batch() {
+    run_with_address_sanitizer("batch", &[]);
+}
+
+#[test]
+fn address_sanitizer_batch_errors() {
+    run_with_address_sanitizer("batch_errors", &[]);
+}
+
+#[test]
+fn address_sanitizer_batch_threads() {
+    run_with_address_sanitizer("batch_threads", &["20000"]);
+}
+
 // A tool that sees nothing finds nothing. A key that is shorter than its length says is read past its end by the hash, in Rust.
 
 #[test]
@@ -61,7 +76,25 @@ fn valgrind_sees_into_the_library() {
 
 #[test]
 fn address_sanitizer_sees_into_the_library() {
-    let outcome = Outcome::of(&mut Program::new("overread", Library::AddressSanitizer).command());
+    address_sanitizer_must_see(&[]);
+}
+
+/// Keys of a batch are read by vector loads: each way of hashing them has some of its own.
+#[test]
+fn address_sanitizer_sees_into_batches() {
+    for len in ["1", "3", "8", "16", "32", "64", "65", "300"] {
+        address_sanitizer_must_see(&["pointers", len]);
+    }
+    for source in ["fixed", "offsets32", "offsets64"] {
+        address_sanitizer_must_see(&[source, "8"]);
+        address_sanitizer_must_see(&[source, "20"]);
+    }
+    address_sanitizer_must_see(&["hashes", "8"]);
+}
+
+fn address_sanitizer_must_see(arguments: &[&str]) {
+    let program = Program::new("overread", Library::AddressSanitizer);
+    let outcome = Outcome::of(program.command().args(arguments));
     assert!(!outcome.status.success(), "{outcome}");
     assert!(outcome.output.contains("heap-buffer-overflow"), "{outcome}");
     // Where it happened: the innermost frame is Rust.
