@@ -26,10 +26,10 @@ DEMO_HEADERS = include/gloom.h $(wildcard examples/c/*.h)
 DEMO_FLAGS = -std=c11 -pthread -Wall -Wextra -pedantic -Werror -Iinclude
 
 .NOTPARALLEL:
-.PHONY: help build demo demo-programs test test-rust test-loom test-demo header fmt lint deps-demo deps-test deps-lint clean
+.PHONY: help build demo demo-programs test test-rust test-loom test-demo header bench bench-quick fmt lint deps-demo deps-test deps-lint clean
 
 help: ## list what make can do (default)
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
 
 build: deps-demo ## build the library for C: target/release/libgloom.so and libgloom.a
 	$(CARGO) rustc --release --lib --crate-type cdylib --target-dir target
@@ -61,13 +61,30 @@ test-rust: build ## ... of the library, and of its C ABI in C and C++
 # Another --cfg builds everything anew, so it gets a folder of its own. LTO would double the time that takes.
 test-loom: ## ... of the concurrent parts, under every interleaving (loom)
 	CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 RUSTFLAGS="$(RUSTFLAGS) --cfg loom" \
-		$(CARGO) test --release --test loom --no-fail-fast --target-dir target/loom
+		$(CARGO) test --release --test loom --test loom_batch --no-fail-fast --target-dir target/loom
 
 test-demo: $(DEMO) $(DEMO_SHARED) ## ... of the demo
 	scripts/test-demo $(DEMO) $(DEMO_SHARED)
 
 header: ## write include/gloom.h anew from the Rust sources
 	GLOOM_UPDATE_HEADER=1 $(CARGO) test --test header --target-dir target
+
+# Criterion's own words for each benchmark go to a file: what is wanted is one table.
+BENCH = $(CARGO) bench -p gloom-benches --bench speed --target-dir target
+REPORT = $(CARGO) run -q -p gloom-benches --bin report --target-dir target --
+BENCH_LOG = target/tmp/bench.log
+
+bench: ## measure gloom beside other filters (about 10 minutes) and write the result to docs/performance.md
+	$(BENCH) --no-run
+	@echo "measuring; progress is in $(BENCH_LOG)"
+	@$(BENCH) >$(BENCH_LOG) 2>&1 || { tail -n 20 $(BENCH_LOG); exit 1; }
+	$(REPORT) target/tmp/bench/results.json docs
+
+bench-quick: ## ... gloom, its hash and fastbloom only (one minute), and write nothing
+	$(BENCH) --no-run
+	@echo "measuring; progress is in $(BENCH_LOG)"
+	@BENCH_QUICK=1 $(BENCH) >$(BENCH_LOG) 2>&1 || { tail -n 20 $(BENCH_LOG); exit 1; }
+	$(REPORT) target/tmp/bench/quick.json
 
 fmt: deps-lint ## check the formatting
 	$(CARGO) fmt --all --check
