@@ -48,6 +48,7 @@
 #define GLOOM_OPTIONS_INIT { sizeof(gloom_options), 0, 0, 0, 0.0, 0, 0, 0, 0, 0, 0 }
 #define GLOOM_LOAD_OPTIONS_INIT { sizeof(gloom_load_options), 0, 0, 0, 0, 0 }
 #define GLOOM_SIZING_INIT { sizeof(gloom_sizing), 0, 0, 0.0, 0.0, 0, 0 }
+#define GLOOM_FILE_INFO_INIT { sizeof(gloom_file_info), 0, 0, 0, 0, 0, 0, 0, 0.0, 0, 0 }
 
 
 // One writer at a time, any number of readers meanwhile.
@@ -67,6 +68,15 @@
 
 // No huge pages; otherwise filters of 4 MiB and more ask for them.
 #define GLOOM_FLAG_SMALL_PAGES 1
+
+// Map for reading and writing; otherwise only for reading.
+#define GLOOM_MAP_READ_WRITE 1
+
+// Read the whole file and check its checksum.
+#define GLOOM_MAP_VERIFY 2
+
+// Map also a file that may have lost adds, because the system failed while it was mapped for writing.
+#define GLOOM_MAP_ALLOW_DIRTY 4
 
 // The version of this header; gloom_version tells the library's.
 #define GLOOM_VERSION_MAJOR 0
@@ -170,6 +180,42 @@ typedef struct {
   // The most bytes the blocks may take, 0 for no limit. Checked before anything is allocated.
   uint64_t max_bytes;
 } gloom_load_options;
+
+// Takes len bytes at data and returns how many of them it has taken (1 to len). A negative number ends the
+// call: -1 with GLOOM_ERR_CANCELLED, another with GLOOM_ERR_IO and its negation as os_error. It is called
+// again and again, with at most 64 KiB each time, so it may also show progress. Nothing may unwind or
+// longjmp out of it.
+typedef int64_t (*gloom_write_fn)(void *context, const void *data, size_t len);
+
+// Puts up to len bytes at data and returns how many (1 to len), or 0 at the end of the input. Negative
+// numbers and the rest as for gloom_write_fn.
+typedef int64_t (*gloom_read_fn)(void *context, void *data, size_t len);
+
+// What the header of a file tells. Start from GLOOM_FILE_INFO_INIT.
+typedef struct {
+  // sizeof(gloom_file_info), set by the caller.
+  size_t struct_size;
+  // GLOOM_FORMAT_...
+  int32_t format;
+  // Probes a key.
+  uint32_t k;
+  // Blocks of 64 bytes.
+  uint64_t num_blocks;
+  // The seed of the hash; 0 in format v1.
+  uint64_t seed;
+  // The count; if dirty, what it was when the file was last clean.
+  uint64_t count;
+  // Bytes of the file.
+  uint64_t bytes;
+  // The number of keys that was planned for; 0 in format v1 and if made from num_blocks and k.
+  uint64_t expected_items;
+  // The false-positive rate that was asked for; 0 in the same cases.
+  double fp_rate;
+  // 1 if it is mapped for writing, or a writer died; else 0.
+  uint32_t dirty;
+  // 0.
+  uint32_t reserved;
+} gloom_file_info;
 
 // Success.
 #define GLOOM_OK 0
@@ -421,7 +467,8 @@ uint64_t gloom_bit_capacity(const gloom_filter *filter);
 uint64_t gloom_memory_bytes(const gloom_filter *filter);
 
 // Successful adds, of new keys or old, and those of merged filters; saturates at UINT64_MAX; 0 for NULL.
-// Exact once the adds have returned. Sums at most 64 counters, or one for each shard.
+// Exact once the adds have returned; of a file that others have mapped for writing, too, their adds are
+// counted when they close it. Sums at most 64 counters, or one for each shard.
 uint64_t gloom_count(const gloom_filter *filter);
 
 // Distinct keys, estimated from the bits, so that duplicates do not inflate it. UINT64_MAX if all bits
@@ -458,6 +505,29 @@ const char *gloom_simd_level(const gloom_filter *filter);
 // GLOOM_ERR_NULL, GLOOM_ERR_INCOMPATIBLE (num_blocks, k or seed differ: the message says which),
 // GLOOM_ERR_READ_ONLY. The target is untouched then.
 gloom_status gloom_merge(gloom_filter *target, const gloom_filter *source, gloom_error *error);
+
+// Merges the len bytes of a serialized filter at data, of either format and any alignment, into target,
+// without loading it. Otherwise as gloom_merge, with the failures of gloom_deserialize.
+gloom_status gloom_merge_serialized(gloom_filter *target, const void *data, size_t len, gloom_error *error);
+
+// Keeps in target only what source has, too. A key that was added to both stays; others go, as far as the
+// bits tell: the false-positive rate is at best that of the smaller filter. The count becomes the smaller
+// one. Intersecting a filter with itself changes nothing.
+//
+// Threads: no other writer of target meanwhile, whatever its kind; source may be live.
+//
+// GLOOM_ERR_NULL, GLOOM_ERR_INCOMPATIBLE, GLOOM_ERR_READ_ONLY. The target is untouched then.
+gloom_status gloom_intersect(gloom_filter *target, const gloom_filter *source, gloom_error *error);
+
+// Writes to *out a filter with factor times fewer blocks that holds the same keys and has source's count, at a
+// higher false-positive rate; free it with gloom_free. factor must divide the number of blocks: see
+// block_multiple of gloom_options. 1 gives a copy. Others may write source meanwhile, as for gloom_clone.
+//
+// GLOOM_ERR_NULL, GLOOM_ERR_INVALID_ARGUMENT (factor), GLOOM_ERR_OUT_OF_MEMORY. *out is untouched then.
+gloom_status gloom_fold(const gloom_filter *source,
+                        uint64_t factor,
+                        gloom_filter **out,
+                        gloom_error *error);
 
 // Removes all keys and sets the count to 0.
 //
@@ -509,6 +579,95 @@ gloom_status gloom_deserialize(const void *data,
                                const gloom_load_options *options,
                                gloom_filter **out,
                                gloom_error *error);
+
+// Writes the filter piece by piece with a callback, which is handed context. Others may add meanwhile, as for
+// gloom_serialize.
+//
+// GLOOM_ERR_NULL, GLOOM_ERR_INVALID_ARGUMENT (format, or a callback that took 0 or more than it was given),
+// GLOOM_ERR_UNSUPPORTED (v1 holds no seed), GLOOM_ERR_CANCELLED, GLOOM_ERR_IO.
+gloom_status gloom_write(const gloom_filter *filter,
+                         int32_t format,
+                         gloom_write_fn write,
+                         void *context,
+                         gloom_error *error);
+
+// Reads a filter, of either format, piece by piece with a callback, which is handed context, and writes it to
+// *out; free it with gloom_free. Takes exactly the bytes of the filter, so that something else may follow
+// in the stream. options as in gloom_deserialize; set max_bytes for a stream from strangers, since how much
+// follows cannot be known before.
+//
+// Failures as gloom_deserialize, GLOOM_ERR_CANCELLED, GLOOM_ERR_IO, GLOOM_ERR_INVALID_ARGUMENT (also a
+// callback that put more than it was asked for). *out is untouched then.
+gloom_status gloom_read(gloom_read_fn read,
+                        void *context,
+                        const gloom_load_options *options,
+                        gloom_filter **out,
+                        gloom_error *error);
+
+// Saves the filter to a file in a format (GLOOM_FORMAT_...). The file appears whole or not at all: a crash, a
+// full disk or a failed call leaves the old one as it was. On return the new one is on the disk. Others may
+// add meanwhile: the file holds every key whose add had returned before the call.
+//
+// The new file is written beside the old one under another name (.NAME.gloom-...), which a process that is
+// killed leaves behind, and has the old one's permissions.
+//
+// GLOOM_ERR_NULL, GLOOM_ERR_INVALID_ARGUMENT (format), GLOOM_ERR_UNSUPPORTED (v1 holds no seed),
+// GLOOM_ERR_BUSY (the file is mapped for writing), GLOOM_ERR_IO.
+gloom_status gloom_save(const gloom_filter *filter, const char *path, int32_t format, gloom_error *error);
+
+// Loads the filter in a file, whatever its format, and writes it to *out; free it with gloom_free. options may
+// be NULL: an atomic filter, no limit.
+//
+// The length of the file and the limit are verified before memory is taken. Failures as gloom_deserialize,
+// and GLOOM_ERR_IO. *out is untouched then.
+gloom_status gloom_load(const char *path,
+                        const gloom_load_options *options,
+                        gloom_filter **out,
+                        gloom_error *error);
+
+// Writes to *out what the header of a file tells, without reading the rest. out->struct_size must be set
+// (GLOOM_FILE_INFO_INIT).
+//
+// GLOOM_ERR_NULL, GLOOM_ERR_INVALID_ARGUMENT, GLOOM_ERR_IO, GLOOM_ERR_CORRUPT (not a filter, or of another
+// length), GLOOM_ERR_UNSUPPORTED (another version, layout or hash). *out is untouched then.
+gloom_status gloom_inspect(const char *path, gloom_file_info *out, gloom_error *error);
+
+// Makes a new native file for a filter as options describe it (kind 0 or GLOOM_KIND_ATOMIC: the only one that
+// processes can share), maps it for reading and writing and writes the filter to *out; close it with
+// gloom_free. The file must not exist. All its disk space is taken at once. Otherwise as gloom_map.
+//
+// Failures as gloom_create, and GLOOM_ERR_IO. *out is untouched then, and there is no file.
+gloom_status gloom_map_create(const char *path,
+                              const gloom_options *options,
+                              gloom_filter **out,
+                              gloom_error *error);
+
+// Uses the filter in a native file where it is, and writes it to *out; close it with gloom_free. Takes
+// milliseconds, whatever the size. flags are GLOOM_MAP_...
+//
+// Read-only (flags 0), any number of processes share one copy in memory, and writes give
+// GLOOM_ERR_READ_ONLY. With GLOOM_MAP_READ_WRITE, adds go to the file and are seen at once by all who map it; the
+// filter is atomic. gloom_sync makes them durable; a process that dies loses none; if the system fails, adds
+// since the last gloom_sync may be lost, and the file is refused from then on without GLOOM_MAP_ALLOW_DIRTY. The
+// last writer who closes the file reads all of it to write its checksum.
+//
+// The file must not be truncated while it is mapped: reading what is no longer there ends the process with
+// SIGBUS. Replacing it (gloom_save to the same path by another process that does not find it mapped for
+// writing, rename) is fine: the map goes on with the old file. After a fork the child may use the filter, but
+// its gloom_free leaves the file to the parent.
+//
+// GLOOM_ERR_NULL, GLOOM_ERR_INVALID_ARGUMENT (flags), GLOOM_ERR_IO, GLOOM_ERR_CORRUPT (also a checksum that
+// GLOOM_MAP_VERIFY finds wrong, and a dirty file), GLOOM_ERR_UNSUPPORTED (format v1; another version).
+// *out is untouched then.
+gloom_status gloom_map(const char *path,
+                       uint32_t flags,
+                       gloom_filter **out,
+                       gloom_error *error);
+
+// Waits until all adds to a mapped filter that have returned are on the disk.
+//
+// GLOOM_ERR_NULL, GLOOM_ERR_INVALID_ARGUMENT (the filter is not mapped), GLOOM_ERR_READ_ONLY, GLOOM_ERR_IO.
+gloom_status gloom_sync(gloom_filter *filter, gloom_error *error);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -63,6 +63,26 @@ pub enum Error {
         /// What it should have been.
         expected: Value,
     },
+    /// The data ends too early.
+    Truncated {
+        /// Bytes that there were.
+        length: u64,
+    },
+    /// A native file that a writer still has open, or that one left behind by dying.
+    Dirty,
+    /// The operating system refused.
+    Io {
+        /// What was tried.
+        action: &'static str,
+        /// Its error number, or 0 if it gave none.
+        os_error: i32,
+    },
+    /// A callback asked to stop.
+    Cancelled,
+    /// The filter is mapped read-only.
+    ReadOnly,
+    /// The file is mapped for writing.
+    Busy,
     /// The data is four bytes short of a v1 filter.
     MissingChecksum {
         /// Bytes given.
@@ -168,6 +188,20 @@ impl fmt::Display for Error {
             Error::Corrupt { what, found, expected } => {
                 write!(f, "the data is not a filter or is damaged: {what} is {found}, expected {expected}")
             }
+            Error::Truncated { length } => write!(f, "the data is cut short: it ends after {length} bytes"),
+            Error::Dirty => f.write_str(
+                "the file was not closed by its last writer, and the system has been started anew since, \
+                 so that adds may be missing: GLOOM_MAP_ALLOW_DIRTY maps it all the same",
+            ),
+            Error::Io { action, os_error: 0 } => write!(f, "{action} failed"),
+            Error::Io { action, os_error } => {
+                write!(f, "{action} failed: {}", std::io::Error::from_raw_os_error(*os_error))
+            }
+            Error::Cancelled => f.write_str("a callback asked to stop"),
+            Error::ReadOnly => f.write_str("the filter is mapped read-only"),
+            Error::Busy => {
+                f.write_str("the file is mapped for writing; save to another path, or close the map first")
+            }
             Error::MissingChecksum { length } => write!(
                 f,
                 "the data is {length} bytes long, four less than its header says: it was either cut short, or \
@@ -184,3 +218,10 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
+
+impl Error {
+    /// What the operating system said when `action` failed.
+    pub(crate) fn io(action: &'static str) -> impl Fn(std::io::Error) -> Error {
+        move |error| Error::Io { action, os_error: error.raw_os_error().unwrap_or(0) }
+    }
+}

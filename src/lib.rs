@@ -21,6 +21,9 @@
 //!
 //! The same filter from C: `include/gloom.h`. The kinds of filter, and which to take: [`Kind`].
 
+// The models of tests/loom.rs leave out files.
+#![cfg_attr(loom, allow(dead_code, unused_imports))]
+
 #[cfg(not(all(
     target_pointer_width = "64",
     target_endian = "little",
@@ -31,6 +34,8 @@ compile_error!("gloom supports 64-bit little-endian Linux and macOS");
 mod batch;
 pub mod capi;
 mod error;
+#[cfg(not(loom))]
+mod file;
 mod filter;
 mod format;
 mod hash;
@@ -41,8 +46,10 @@ mod sizing;
 mod sync;
 
 pub use error::{Error, Value};
+#[cfg(not(loom))]
+pub use file::MapOptions;
 pub use filter::{Filter, Kind, Options, Size};
-pub use format::{Format, LoadOptions};
+pub use format::{Format, Info, LoadOptions};
 pub use hash::KeyHash;
 pub use kernel::Keys;
 #[doc(hidden)]

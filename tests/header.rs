@@ -3,7 +3,8 @@
 use std::path::Path;
 
 /// Files of src/capi in the order of the header.
-const SECTIONS: [&str; 8] = ["types", "library", "create", "keys", "batch", "facts", "whole", "bytes"];
+const SECTIONS: [&str; 9] =
+    ["types", "library", "create", "keys", "batch", "facts", "whole", "bytes", "files"];
 
 #[test]
 fn the_committed_header_is_the_generated_one() {

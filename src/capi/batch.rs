@@ -163,7 +163,7 @@ unsafe fn add<'a>(filter: *mut gloom_filter, keys: impl FnOnce() -> Result<Keys<
     // SAFETY: as for this function.
     unsafe {
         checked(null_mut(), || {
-            self::filter(filter, "filter")?.add_batch(keys()?);
+            writable(filter, "filter")?.add_batch(keys()?);
             Ok(())
         })
     }
@@ -210,7 +210,11 @@ unsafe fn test<'a>(
 unsafe fn fixed<'a>(keys: *const c_void, key_size: usize, n: usize) -> Result<Keys<'a>, Error> {
     // Empty keys take no memory that could run out, but counting so many would not end.
     let Some(len) = n.checked_mul(key_size.max(1)).filter(|&len| isize::try_from(len).is_ok()) else {
-        return Err(Error::Argument { name: "n", value: n.into(), allowed: "at most PTRDIFF_MAX / key_size" });
+        return Err(Error::Argument {
+            name: "n",
+            value: n.into(),
+            allowed: "at most PTRDIFF_MAX / key_size",
+        });
     };
     if key_size == 0 {
         return Ok(Keys::empty_keys(n));
@@ -227,10 +231,13 @@ unsafe fn offsets32<'a>(
     offsets: *const i32,
     n: usize,
 ) -> Result<Keys<'a>, Error> {
+    if n == 0 {
+        return Ok(Keys::empty_keys(0));
+    }
     // SAFETY: as for this function.
     unsafe {
         let data = bytes(data.cast(), data_len, ["data", "data_len"])?;
-        Keys::offsets32(data, offsets_of(offsets, n)?)
+        Keys::offsets32(data, array(offsets, n.saturating_add(1), "offsets")?)
     }
 }
 
@@ -242,21 +249,14 @@ unsafe fn offsets64<'a>(
     offsets: *const i64,
     n: usize,
 ) -> Result<Keys<'a>, Error> {
+    if n == 0 {
+        return Ok(Keys::empty_keys(0));
+    }
     // SAFETY: as for this function.
     unsafe {
         let data = bytes(data.cast(), data_len, ["data", "data_len"])?;
-        Keys::offsets64(data, offsets_of(offsets, n)?)
+        Keys::offsets64(data, array(offsets, n.saturating_add(1), "offsets")?)
     }
-}
-
-/// The n + 1 offsets of n keys; none if there are no keys.
-///
-/// # Safety
-/// As for [`array`].
-unsafe fn offsets_of<'a, T>(offsets: *const T, n: usize) -> Result<&'a [T], Error> {
-    let count = if n == 0 { 0 } else { n.saturating_add(1) };
-    // SAFETY: as for this function.
-    unsafe { array(offsets, count, "offsets") }
 }
 
 /// # Safety

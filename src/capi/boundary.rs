@@ -4,10 +4,12 @@ use super::types::*;
 use crate::error::Error;
 use crate::filter::{Filter, Kind};
 use std::alloc::Layout;
-use std::ffi::c_char;
+use std::ffi::{CStr, OsStr, c_char};
 use std::fmt::Write;
 use std::mem::{MaybeUninit, offset_of};
+use std::os::unix::ffi::OsStrExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 
 /// Structs larger than this are taken for garbage.
 const MAX_STRUCT_SIZE: usize = 4096;
@@ -39,13 +41,21 @@ pub(super) unsafe fn checked(
         Ok(()) => GLOOM_OK,
         Err(reason) => {
             // SAFETY: as for this function.
-            unsafe { explain(error, status_of(&reason), &reason) };
+            unsafe {
+                match reason {
+                    Error::Io { action, os_error } if os_error != 0 => {
+                        let text = format_args!("{action} failed: {}", OsError(os_error));
+                        explain(error, GLOOM_ERR_IO, os_error, text);
+                    }
+                    _ => explain(error, status_of(&reason), 0, format_args!("{reason}")),
+                }
+            }
             status_of(&reason)
         }
     });
     if status == GLOOM_ERR_PANIC {
         // SAFETY: as for this function.
-        unsafe { explain(error, status, &"a bug in gloom was caught; please report it") };
+        unsafe { explain(error, status, 0, format_args!("a bug in gloom was caught; please report it")) };
     }
     status
 }
@@ -64,9 +74,29 @@ fn status_of(error: &Error) -> gloom_status {
         Error::Limit { .. } => GLOOM_ERR_LIMIT,
         Error::UnreachableRate { .. } => GLOOM_ERR_UNREACHABLE_RATE,
         Error::BufferTooSmall { .. } => GLOOM_ERR_BUFFER_TOO_SMALL,
-        Error::Corrupt { .. } | Error::MissingChecksum { .. } => GLOOM_ERR_CORRUPT,
+        Error::Corrupt { .. } | Error::Truncated { .. } | Error::MissingChecksum { .. } | Error::Dirty => {
+            GLOOM_ERR_CORRUPT
+        }
+        Error::ReadOnly => GLOOM_ERR_READ_ONLY,
+        Error::Io { .. } => GLOOM_ERR_IO,
+        Error::Cancelled => GLOOM_ERR_CANCELLED,
+        Error::Busy => GLOOM_ERR_BUSY,
         Error::Unsupported { .. } => GLOOM_ERR_UNSUPPORTED,
         Error::Incompatible { .. } => GLOOM_ERR_INCOMPATIBLE,
+    }
+}
+
+/// What the system calls an error number. The standard library would take memory for the text.
+struct OsError(i32);
+
+impl std::fmt::Display for OsError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut text: [c_char; 128] = [0; 128];
+        // SAFETY: the buffer has room for its length less one and a terminating zero.
+        let known = unsafe { libc::strerror_r(self.0, text.as_mut_ptr(), text.len() - 1) } == 0;
+        let bytes = text.map(|byte| byte as u8);
+        let text = CStr::from_bytes_until_nul(&bytes).ok().and_then(|text| text.to_str().ok());
+        write!(f, "{} (error {})", text.filter(|_| known).unwrap_or("unknown error"), self.0)
     }
 }
 
@@ -75,14 +105,19 @@ fn status_of(error: &Error) -> gloom_status {
 /// # Safety
 /// `error` is NULL or points to a writable `gloom_error`.
 #[cold]
-unsafe fn explain(error: *mut gloom_error, status: gloom_status, reason: &dyn std::fmt::Display) {
+unsafe fn explain(
+    error: *mut gloom_error,
+    status: gloom_status,
+    os_error: i32,
+    reason: std::fmt::Arguments<'_>,
+) {
     if error.is_null() {
         return;
     }
     let mut text = Message { bytes: [0; 504], len: 0 };
     // A message that is too long is cut; there is nobody to tell.
-    let _ = write!(text, "{reason}");
-    let explained = gloom_error { status, os_error: 0, message: text.bytes };
+    let _ = text.write_fmt(reason);
+    let explained = gloom_error { status, os_error, message: text.bytes };
     // SAFETY: by this function's contract; unaligned, because C casts what it likes.
     unsafe { error.write_unaligned(explained) };
 }
@@ -121,6 +156,33 @@ pub(super) unsafe fn filter<'a>(
 ) -> Result<&'a Filter, Error> {
     // SAFETY: by this function's contract.
     unsafe { handle.as_ref() }.map(|handle| &handle.0).ok_or(Error::Null(name))
+}
+
+/// The filter behind a handle, if it can be written.
+///
+/// # Safety
+/// As for [`filter`].
+#[inline]
+pub(super) unsafe fn writable<'a>(
+    handle: *mut gloom_filter,
+    name: &'static str,
+) -> Result<&'a Filter, Error> {
+    // SAFETY: as for this function.
+    let filter = unsafe { filter(handle, name)? };
+    filter.check_writable()?;
+    Ok(filter)
+}
+
+/// A path of the caller: any bytes but zero.
+///
+/// # Safety
+/// `path` is NULL or points to bytes that end with a zero, which nobody writes for as long as the result is
+/// used.
+pub(super) unsafe fn path<'a>(path: *const c_char) -> Result<&'a Path, Error> {
+    not_null(path, "path")?;
+    // SAFETY: by this function's contract.
+    let path = unsafe { CStr::from_ptr(path) };
+    Ok(Path::new(OsStr::from_bytes(path.to_bytes())))
 }
 
 /// Bytes of the caller. NULL is fine if there are none.
@@ -189,7 +251,7 @@ macro_rules! sized {
         const _: () = assert!(offset_of!($name, struct_size) == 0);
     )*};
 }
-sized!(gloom_options gloom_load_options gloom_sizing);
+sized!(gloom_options gloom_load_options gloom_sizing gloom_file_info);
 
 /// The caller's struct, which may be of another release: what it lacks is 0, and what this release does
 /// not know must be 0.

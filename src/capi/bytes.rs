@@ -95,9 +95,82 @@ pub unsafe extern "C" fn gloom_deserialize(
     }
 }
 
+/// Writes the filter piece by piece with a callback, which is handed context. Others may add meanwhile, as for
+/// gloom_serialize.
+///
+/// GLOOM_ERR_NULL, GLOOM_ERR_INVALID_ARGUMENT (format, or a callback that took 0 or more than it was given),
+/// GLOOM_ERR_UNSUPPORTED (v1 holds no seed), GLOOM_ERR_CANCELLED, GLOOM_ERR_IO.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn gloom_write(
+    filter: *const gloom_filter,
+    format: i32,
+    write: gloom_write_fn,
+    context: *mut c_void,
+    error: *mut gloom_error,
+) -> gloom_status {
+    // SAFETY: the caller's pointers, as the header asks for.
+    unsafe {
+        checked(error, || {
+            let filter = self::filter(filter, "filter")?;
+            let write = write.ok_or(Error::Null("write"))?;
+            filter.serialize(self::format(format)?, &mut |mut piece| {
+                while !piece.is_empty() {
+                    let taken =
+                        done(write(context, piece.as_ptr().cast(), piece.len()), "writing by the callback")?;
+                    if taken == 0 || taken > piece.len() {
+                        let allowed = "from 1 to the bytes given";
+                        let name = "the result of the write callback";
+                        return Err(Error::Argument { name, value: taken.into(), allowed });
+                    }
+                    piece = &piece[taken..];
+                }
+                Ok(())
+            })
+        })
+    }
+}
+
+/// Reads a filter, of either format, piece by piece with a callback, which is handed context, and writes it to
+/// *out; free it with gloom_free. Takes exactly the bytes of the filter, so that something else may follow
+/// in the stream. options as in gloom_deserialize; set max_bytes for a stream from strangers, since how much
+/// follows cannot be known before.
+///
+/// Failures as gloom_deserialize, GLOOM_ERR_CANCELLED, GLOOM_ERR_IO, GLOOM_ERR_INVALID_ARGUMENT (also a
+/// callback that put more than it was asked for). *out is untouched then.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn gloom_read(
+    read: gloom_read_fn,
+    context: *mut c_void,
+    options: *const gloom_load_options,
+    out: *mut *mut gloom_filter,
+    error: *mut gloom_error,
+) -> gloom_status {
+    // SAFETY: the caller's pointers, as the header asks for.
+    unsafe {
+        checked(error, || {
+            let read = read.ok_or(Error::Null("read"))?;
+            not_null(out, "out")?;
+            let options = load_options(options)?;
+            let mut source = |buffer: &mut [u8]| {
+                done(read(context, buffer.as_mut_ptr().cast(), buffer.len()), "reading by the callback")
+            };
+            give(Filter::deserialize(&mut source, &options)?, out)
+        })
+    }
+}
+
+/// What a callback returned: how much it has done, or why it stopped.
+fn done(result: i64, action: &'static str) -> Result<usize, Error> {
+    match result {
+        0.. => Ok(usize::try_from(result).unwrap_or(usize::MAX)),
+        -1 => Err(Error::Cancelled),
+        _ => Err(Error::Io { action, os_error: i32::try_from(result.unsigned_abs()).unwrap_or(0) }),
+    }
+}
+
 /// # Safety
 /// As for [`read_sized`].
-unsafe fn load_options(options: *const gloom_load_options) -> Result<LoadOptions, Error> {
+pub(super) unsafe fn load_options(options: *const gloom_load_options) -> Result<LoadOptions, Error> {
     if options.is_null() {
         return Ok(LoadOptions::default());
     }
@@ -115,7 +188,7 @@ unsafe fn load_options(options: *const gloom_load_options) -> Result<LoadOptions
     })
 }
 
-fn format(number: i32) -> Result<Format, Error> {
+pub(super) fn format(number: i32) -> Result<Format, Error> {
     match number {
         GLOOM_FORMAT_NATIVE => Ok(Format::Native),
         GLOOM_FORMAT_V1 => Ok(Format::V1),

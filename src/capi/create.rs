@@ -82,7 +82,7 @@ pub unsafe extern "C" fn gloom_create(
     }
 }
 
-fn wanted(options: &gloom_options) -> Result<Options, Error> {
+pub(super) fn wanted(options: &gloom_options) -> Result<Options, Error> {
     known_flags(options.flags, GLOOM_FLAG_SMALL_PAGES, "0 or GLOOM_FLAG_SMALL_PAGES (1)")?;
     Ok(Options {
         kind: kind(options.kind)?,

@@ -65,14 +65,14 @@ pub unsafe extern "C" fn gloom_fp_rate(filter: *const gloom_filter) -> f64 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn gloom_is_mapped(filter: *const gloom_filter) -> bool {
     // SAFETY: the caller's handle.
-    unsafe { fact(filter, false, |_| false) }
+    unsafe { fact(filter, false, Filter::is_mapped) }
 }
 
 /// Do writes to the filter end in GLOOM_ERR_READ_ONLY? false for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn gloom_is_read_only(filter: *const gloom_filter) -> bool {
     // SAFETY: the caller's handle.
-    unsafe { fact(filter, false, |_| false) }
+    unsafe { fact(filter, false, Filter::is_read_only) }
 }
 
 /// All bits of the filter: num_blocks * 512; 0 for NULL.
@@ -90,7 +90,8 @@ pub unsafe extern "C" fn gloom_memory_bytes(filter: *const gloom_filter) -> u64 
 }
 
 /// Successful adds, of new keys or old, and those of merged filters; saturates at UINT64_MAX; 0 for NULL.
-/// Exact once the adds have returned. Sums at most 64 counters, or one for each shard.
+/// Exact once the adds have returned; of a file that others have mapped for writing, too, their adds are
+/// counted when they close it. Sums at most 64 counters, or one for each shard.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn gloom_count(filter: *const gloom_filter) -> u64 {
     // SAFETY: the caller's handle.

@@ -20,7 +20,7 @@ pub unsafe extern "C" fn gloom_add(
     // SAFETY: the caller's pointers, as the header asks for.
     unsafe {
         checked(std::ptr::null_mut(), || {
-            self::filter(filter, "filter")?.add(key_bytes(key, len)?);
+            writable(filter, "filter")?.add(key_bytes(key, len)?);
             Ok(())
         })
     }
@@ -51,7 +51,7 @@ pub unsafe extern "C" fn gloom_test_and_add(
     // SAFETY: the caller's pointers, as the header asks for.
     unsafe {
         checked(std::ptr::null_mut(), || {
-            let present = self::filter(filter, "filter")?.test_and_add(key_bytes(key, len)?);
+            let present = writable(filter, "filter")?.test_and_add(key_bytes(key, len)?);
             if !was_present.is_null() {
                 was_present.write(present);
             }
@@ -76,7 +76,7 @@ pub unsafe extern "C" fn gloom_add_hash(filter: *mut gloom_filter, hash: gloom_h
     // SAFETY: the caller's pointers, as the header asks for.
     unsafe {
         checked(std::ptr::null_mut(), || {
-            self::filter(filter, "filter")?.add_hash(key_hash(hash));
+            writable(filter, "filter")?.add_hash(key_hash(hash));
             Ok(())
         })
     }

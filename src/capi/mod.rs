@@ -11,6 +11,8 @@ mod boundary;
 mod bytes;
 mod create;
 mod facts;
+#[cfg(not(loom))]
+mod files;
 mod keys;
 mod library;
 mod types;
@@ -20,6 +22,8 @@ pub use batch::*;
 pub use bytes::*;
 pub use create::*;
 pub use facts::*;
+#[cfg(not(loom))]
+pub use files::*;
 pub use keys::*;
 pub use library::*;
 pub use types::*;

@@ -1,7 +1,7 @@
 //! Types and constants of the header.
 
 use crate::filter::Filter;
-use std::ffi::c_char;
+use std::ffi::{c_char, c_void};
 
 /// A Bloom filter. Made by gloom_new and its kin, freed by gloom_free; never copied by value.
 pub struct gloom_filter(pub(super) Filter);
@@ -55,6 +55,13 @@ pub const GLOOM_FORMAT_V1: i32 = 1;
 
 /// No huge pages; otherwise filters of 4 MiB and more ask for them.
 pub const GLOOM_FLAG_SMALL_PAGES: u32 = 1;
+
+/// Map for reading and writing; otherwise only for reading.
+pub const GLOOM_MAP_READ_WRITE: u32 = 1;
+/// Read the whole file and check its checksum.
+pub const GLOOM_MAP_VERIFY: u32 = 2;
+/// Map also a file that may have lost adds, because the system failed while it was mapped for writing.
+pub const GLOOM_MAP_ALLOW_DIRTY: u32 = 4;
 
 /// Why a call failed, in words. Owned by the caller, who may pass NULL instead. Written only when a
 /// call fails; message is always terminated and names the argument, its value and the allowed range.
@@ -135,6 +142,46 @@ pub struct gloom_sizing {
     /// 0.
     pub reserved: u32,
 }
+
+/// What the header of a file tells. Start from GLOOM_FILE_INFO_INIT.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct gloom_file_info {
+    /// sizeof(gloom_file_info), set by the caller.
+    pub struct_size: usize,
+    /// GLOOM_FORMAT_...
+    pub format: i32,
+    /// Probes a key.
+    pub k: u32,
+    /// Blocks of 64 bytes.
+    pub num_blocks: u64,
+    /// The seed of the hash; 0 in format v1.
+    pub seed: u64,
+    /// The count; if dirty, what it was when the file was last clean.
+    pub count: u64,
+    /// Bytes of the file.
+    pub bytes: u64,
+    /// The number of keys that was planned for; 0 in format v1 and if made from num_blocks and k.
+    pub expected_items: u64,
+    /// The false-positive rate that was asked for; 0 in the same cases.
+    pub fp_rate: f64,
+    /// 1 if it is mapped for writing, or a writer died; else 0.
+    pub dirty: u32,
+    /// 0.
+    pub reserved: u32,
+}
+
+/// Takes len bytes at data and returns how many of them it has taken (1 to len). A negative number ends the
+/// call: -1 with GLOOM_ERR_CANCELLED, another with GLOOM_ERR_IO and its negation as os_error. It is called
+/// again and again, with at most 64 KiB each time, so it may also show progress. Nothing may unwind or
+/// longjmp out of it.
+pub type gloom_write_fn =
+    Option<unsafe extern "C" fn(context: *mut c_void, data: *const c_void, len: usize) -> i64>;
+
+/// Puts up to len bytes at data and returns how many (1 to len), or 0 at the end of the input. Negative
+/// numbers and the rest as for gloom_write_fn.
+pub type gloom_read_fn =
+    Option<unsafe extern "C" fn(context: *mut c_void, data: *mut c_void, len: usize) -> i64>;
 
 /// The XXH3-128 hash of a key, in the order of XXH128_hash_t { low64, high64 }.
 #[repr(C)]

@@ -25,6 +25,7 @@ impl Filter {
                 atomic.count_many(keys.len() as u64);
             }
             Writer::Sharded(sharded) => self.add_by_shard(sharded, keys),
+            Writer::ReadOnly => super::refuse_to_write(),
         }
     }
 

@@ -8,9 +8,11 @@ mod sharded;
 mod statistics;
 mod whole;
 
+pub(crate) use options::Geometry;
 pub use options::{Kind, Options, Size};
 
 use crate::error::Error;
+use crate::format::Info;
 use crate::hash::KeyHash;
 use crate::kernel::{Kernel, Level};
 use crate::layout::{BLOCK_BITS, BLOCK_BYTES};
@@ -41,6 +43,9 @@ pub struct Filter {
     expected_items: u64,
     fp_rate: f64,
     small_pages: bool,
+    /// The file that the blocks are in.
+    #[cfg(not(loom))]
+    file: Option<crate::file::MappedFile>,
     /// Counts that came with merged, cloned or loaded filters.
     carried: AtomicU64,
 }
@@ -50,6 +55,8 @@ enum Writer {
     Plain(Plain),
     Atomic(Atomic),
     Sharded(Sharded),
+    /// Not at all: the blocks are in a file that is mapped read-only.
+    ReadOnly,
 }
 
 impl Filter {
@@ -115,11 +122,16 @@ impl Filter {
             expected_items: geometry.expected_items,
             fp_rate: geometry.fp_rate,
             small_pages: options.small_pages,
+            #[cfg(not(loom))]
+            file: None,
             carried: AtomicU64::new(0),
         })
     }
 
     /// Adds a key. Counts also if it was there already.
+    ///
+    /// # Panics
+    /// If the filter is mapped read-only, as all writing methods without a `Result`.
     #[inline]
     pub fn add(&self, key: &[u8]) {
         self.add_hash(self.hash(key));
@@ -151,6 +163,7 @@ impl Filter {
             Writer::Plain(plain) => plain.add(&self.kernel, block, hash.probe()),
             Writer::Atomic(atomic) => atomic.add(&self.kernel, block, hash.probe()),
             Writer::Sharded(sharded) => sharded.add(&self.kernel, index, block, hash.probe()),
+            Writer::ReadOnly => refuse_to_write(),
         }
     }
 
@@ -165,7 +178,7 @@ impl Filter {
     pub fn kind(&self) -> Kind {
         match self.writer {
             Writer::Plain(_) => Kind::Plain,
-            Writer::Atomic(_) => Kind::Atomic,
+            Writer::Atomic(_) | Writer::ReadOnly => Kind::Atomic,
             Writer::Sharded(_) => Kind::Sharded,
         }
     }
@@ -211,7 +224,7 @@ impl Filter {
     /// Bytes of memory: blocks and bookkeeping.
     pub fn memory_bytes(&self) -> u64 {
         let bookkeeping = match &self.writer {
-            Writer::Plain(_) => 0,
+            Writer::Plain(_) | Writer::ReadOnly => 0,
             Writer::Atomic(atomic) => atomic.bytes(),
             Writer::Sharded(sharded) => sharded.bytes(),
         };
@@ -223,10 +236,16 @@ impl Filter {
     /// Exact once the adds have returned. Cost: a few dozen loads at most for plain and atomic
     /// filters, one for each shard of a sharded one.
     pub fn count(&self) -> u64 {
+        self.count_in_file().saturating_add(self.count_here())
+    }
+
+    /// What is not in the file that is mapped.
+    fn count_here(&self) -> u64 {
         let added = match &self.writer {
             Writer::Plain(plain) => plain.count(),
             Writer::Atomic(atomic) => atomic.count(),
             Writer::Sharded(sharded) => sharded.count(),
+            Writer::ReadOnly => 0,
         };
         self.carried.load(Relaxed).saturating_add(added)
     }
@@ -244,6 +263,37 @@ impl Filter {
         &self.blocks
     }
 
+    /// Is the filter a mapped file?
+    pub fn is_mapped(&self) -> bool {
+        #[cfg(not(loom))]
+        return self.file.is_some();
+        #[cfg(loom)]
+        return false;
+    }
+
+    /// Is it mapped read-only?
+    pub fn is_read_only(&self) -> bool {
+        matches!(self.writer, Writer::ReadOnly)
+    }
+
+    pub(crate) fn check_writable(&self) -> Result<(), Error> {
+        if self.is_read_only() { Err(Error::ReadOnly) } else { Ok(()) }
+    }
+
+    /// Remembers what the filter was planned for.
+    pub(crate) fn plan(&mut self, expected_items: u64, fp_rate: f64) {
+        self.expected_items = expected_items;
+        self.fp_rate = fp_rate;
+    }
+
+    fn count_in_file(&self) -> u64 {
+        #[cfg(not(loom))]
+        if let (Some(file), Some(mapping)) = (&self.file, self.blocks.mapping()) {
+            return file.count(mapping);
+        }
+        0
+    }
+
     /// Adds a count that came with a file or another filter.
     pub(crate) fn carry(&self, count: u64) {
         let mut carried = self.carried.load(Relaxed);
@@ -253,6 +303,50 @@ impl Filter {
             carried = now;
         }
     }
+}
+
+#[cfg(not(loom))]
+impl Filter {
+    /// A filter whose blocks are in a mapped file. When `file` is called, nothing else can fail.
+    pub(crate) fn of_mapped(
+        blocks: Blocks,
+        info: &Info,
+        writable: bool,
+        file: impl FnOnce() -> Result<crate::file::MappedFile, Error>,
+    ) -> Result<Filter, Error> {
+        let writer = if writable { Writer::Atomic(Atomic::new(info.num_blocks)?) } else { Writer::ReadOnly };
+        Ok(Filter {
+            blocks,
+            kernel: Kernel::select(info.k, Level::best()),
+            writer,
+            seed: info.seed,
+            k: info.k,
+            expected_items: info.expected_items,
+            fp_rate: info.fp_rate,
+            small_pages: false,
+            file: Some(file()?),
+            carried: AtomicU64::new(0),
+        })
+    }
+
+    pub(crate) fn mapped_file(&self) -> Option<&crate::file::MappedFile> {
+        self.file.as_ref()
+    }
+}
+
+#[cfg(not(loom))]
+impl Drop for Filter {
+    fn drop(&mut self) {
+        if let Some(file) = &self.file {
+            file.close(&self.blocks, self.count_here());
+        }
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn refuse_to_write() -> ! {
+    panic!("a filter that is mapped read-only was written to")
 }
 
 impl std::fmt::Debug for Filter {

@@ -106,11 +106,7 @@ impl Options {
     }
 
     /// Checks everything but whether there is the memory.
-    pub(crate) fn check(&self) -> Result<(), Error> {
-        self.geometry().map(|_| ())
-    }
-
-    pub(super) fn geometry(&self) -> Result<Geometry, Error> {
+    pub(crate) fn geometry(&self) -> Result<Geometry, Error> {
         let mut geometry = match self.size {
             Size::Items { expected_items, fp_rate } => {
                 let sizing = size_for(expected_items, fp_rate)?;
@@ -135,7 +131,7 @@ impl Options {
 }
 
 /// What [`Options`] come to.
-pub(super) struct Geometry {
+pub(crate) struct Geometry {
     pub num_blocks: u64,
     pub k: u32,
     pub expected_items: u64,

@@ -1,8 +1,9 @@
-//! What is done to whole filters: merge, clear, clone, compare.
+//! What is done to whole filters: merge, intersect, fold, clear, clone, compare.
 
 use super::{Filter, Kind, Options, Size, Writer};
 use crate::error::Error;
-use crate::kernel::{or_block, or_block_shared, read_block};
+use crate::kernel::read_block;
+use crate::memory::Block;
 use crate::sync::Ordering::Relaxed;
 use std::ops::Range;
 
@@ -11,28 +12,82 @@ impl Filter {
     /// either meanwhile (of a plain target: nobody). Merging a filter with itself changes nothing.
     ///
     /// # Errors
-    /// [`Error::Incompatible`] if the number of blocks, k or the seed differ; nothing is changed then.
+    /// [`Error::Incompatible`] if the number of blocks, k or the seed differ, [`Error::ReadOnly`]; nothing
+    /// is changed then.
     pub fn merge(&self, source: &Filter) -> Result<(), Error> {
+        self.check_writable()?;
         self.check_compatible(source)?;
         if std::ptr::eq(self, source) {
             return Ok(());
         }
         let count = source.count();
-        self.for_each_owned_range(|range| {
-            for (target, source) in self.blocks[range.clone()].iter().zip(&source.blocks[range]) {
-                match self.writer {
-                    Writer::Atomic(_) => or_block_shared(target, &read_block(source)),
-                    Writer::Plain(_) | Writer::Sharded(_) => or_block(target, &read_block(source)),
-                };
-            }
-        });
+        self.merge_blocks(0, &source.blocks);
         self.carry(count);
         Ok(())
     }
 
+    /// Adds the bits of `sources` to as many blocks from number `first` on.
+    pub(crate) fn merge_blocks(&self, first: usize, sources: &[Block]) {
+        let is_shared = matches!(self.writer, Writer::Atomic(_));
+        self.for_each_owned_range(first..first + sources.len(), |range| {
+            let sources = &sources[range.start - first..range.end - first];
+            let targets = &self.blocks[range];
+            if is_shared {
+                self.kernel.or_all_shared(targets, sources);
+            } else {
+                self.kernel.or_all(targets, sources);
+            }
+        });
+    }
+
+    /// Keeps only what `source` has, too: about the keys that were added to both. (A few more: its
+    /// false-positive rate is that of the smaller of the two at best.) The count becomes the smaller one.
+    /// The caller sees to it that nobody else writes this filter meanwhile; `source` may be live.
+    ///
+    /// # Errors
+    /// As [`merge`](Filter::merge).
+    pub fn intersect(&self, source: &Filter) -> Result<(), Error> {
+        self.check_writable()?;
+        self.check_compatible(source)?;
+        if std::ptr::eq(self, source) {
+            return Ok(());
+        }
+        let count = source.count().min(self.count());
+        self.for_each_owned_range(0..self.blocks.len(), |range| {
+            self.kernel.and_all(&self.blocks[range.clone()], &source.blocks[range]);
+        });
+        self.reset_count();
+        self.carry(count);
+        Ok(())
+    }
+
+    /// A filter of the same kind with `factor` times fewer blocks that holds the same keys, at a higher
+    /// false-positive rate: each of its blocks is the union of `factor` neighbours. That is right because
+    /// the block of a key is `floor(hash * num_blocks / 2^64)`, so that block b becomes `floor(b / factor)`.
+    /// The count is kept. Others may write this filter meanwhile.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] unless `factor` divides the number of blocks; [`Error::OutOfMemory`].
+    pub fn fold(&self, factor: u64) -> Result<Filter, Error> {
+        if factor == 0 || !self.num_blocks().is_multiple_of(factor) {
+            let allowed = "a divisor of the number of blocks (see block_multiple)";
+            return Err(Error::Argument { name: "factor", value: factor.into(), allowed });
+        }
+        let count = self.count();
+        let folded = self.empty_like(self.num_blocks() / factor)?;
+        let factor = factor as usize;
+        for (target, sources) in folded.blocks.chunks(1).zip(self.blocks.chunks(factor)) {
+            for source in sources.chunks(1) {
+                self.kernel.or_all(target, source);
+            }
+        }
+        folded.carry(count);
+        Ok(folded)
+    }
+
     /// Removes all keys. The caller sees to it that nobody else writes meanwhile.
     pub fn clear(&self) {
-        self.for_each_owned_range(|range| {
+        self.for_each_owned_range(0..self.blocks.len(), |range| {
             for word in self.blocks[range].iter().flat_map(|block| &block.words) {
                 // Pages that were never written stay untouched.
                 if word.load(Relaxed) != 0 {
@@ -40,44 +95,71 @@ impl Filter {
                 }
             }
         });
+        self.reset_count();
+    }
+
+    fn reset_count(&self) {
         match &self.writer {
             Writer::Plain(plain) => plain.reset_count(),
             Writer::Atomic(atomic) => atomic.reset_count(),
             Writer::Sharded(sharded) => {
                 (0..sharded.num_shards() as usize).for_each(|shard| sharded.own(shard).reset_count());
             }
+            Writer::ReadOnly => {}
         }
         self.carried.store(0, Relaxed);
+        #[cfg(not(loom))]
+        if let (Some(file), Some(mapping)) = (&self.file, self.blocks.mapping()) {
+            file.reset_count(mapping);
+        }
     }
 
-    /// A copy of the same kind. Others may write this filter meanwhile.
+    /// A copy of the same kind, in memory. Others may write this filter meanwhile.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`].
     pub fn try_clone(&self) -> Result<Filter, Error> {
-        let size = Size::Blocks { num_blocks: self.num_blocks(), k: self.k };
-        let num_shards = if self.kind() == Kind::Sharded { self.num_shards() } else { 0 };
-        let options = Options {
-            kind: self.kind(),
-            size,
-            num_shards,
-            seed: self.seed,
-            max_bytes: 0,
-            block_multiple: 0,
-            small_pages: self.small_pages,
-        };
-        let mut copy = Filter::create(&options)?;
-        copy.expected_items = self.expected_items;
-        copy.fp_rate = self.fp_rate;
+        let mut copy = self.empty_like(self.num_blocks())?;
+        copy.plan(self.expected_items, self.fp_rate);
         copy.merge(self)?;
         Ok(copy)
     }
 
+    /// An empty filter of the same kind and k and with the same seed.
+    fn empty_like(&self, num_blocks: u64) -> Result<Filter, Error> {
+        let is_sharded = self.kind() == Kind::Sharded;
+        Filter::create(&Options {
+            kind: self.kind(),
+            size: Size::Blocks { num_blocks, k: self.k },
+            // A folded filter has room for fewer shards.
+            num_shards: if is_sharded && u64::from(self.num_shards()) <= num_blocks {
+                self.num_shards()
+            } else {
+                0
+            },
+            seed: self.seed,
+            max_bytes: 0,
+            block_multiple: 0,
+            small_pages: self.small_pages,
+        })
+    }
+
+    /// Copies blocks into a filter that is empty and nobody else's yet. Clear words are not written, so that
+    /// clear pages stay untouched.
+    pub(crate) fn fill_blocks(&self, first: usize, sources: &[Block]) {
+        self.kernel.or_all(&self.blocks[first..first + sources.len()], sources);
+    }
+
     pub(crate) fn check_compatible(&self, source: &Filter) -> Result<(), Error> {
+        self.check_matches(source.num_blocks(), source.k, source.seed)
+    }
+
+    /// Refuses a source of another geometry or seed.
+    pub(crate) fn check_matches(&self, num_blocks: u64, k: u32, seed: u64) -> Result<(), Error> {
         let properties = [
-            ("num_blocks", self.num_blocks(), source.num_blocks()),
-            ("k", self.k.into(), source.k.into()),
-            ("seed", self.seed, source.seed),
+            ("num_blocks", self.num_blocks(), num_blocks),
+            ("k", self.k.into(), k.into()),
+            ("seed", self.seed, seed),
         ];
         match properties.into_iter().find(|(_, target, source)| target != source) {
             Some((what, target, source)) => Err(Error::Incompatible { what, target, source }),
@@ -85,17 +167,22 @@ impl Filter {
         }
     }
 
-    /// Calls `write` with ranges of blocks, which together are all, and which this thread owns if the
+    /// Calls `write` with ranges of blocks, which together are `blocks`, and which this thread owns if the
     /// filter is sharded. One shard at a time, so that no two merges can wait for each other.
-    fn for_each_owned_range(&self, write: impl Fn(Range<usize>)) {
+    fn for_each_owned_range(&self, blocks: Range<usize>, write: impl Fn(Range<usize>)) {
         match &self.writer {
-            Writer::Plain(_) | Writer::Atomic(_) => write(0..self.blocks.len()),
+            Writer::Plain(_) | Writer::Atomic(_) => write(blocks),
             Writer::Sharded(sharded) => {
-                for shard in 0..sharded.num_shards() as usize {
+                let mut start = blocks.start;
+                while start < blocks.end {
+                    let shard = sharded.shard_of(start);
+                    let end = sharded.blocks_of(shard).end.min(blocks.end);
                     let _owner = sharded.own(shard);
-                    write(sharded.blocks_of(shard));
+                    write(start..end);
+                    start = end;
                 }
             }
+            Writer::ReadOnly => super::refuse_to_write(),
         }
     }
 }

@@ -1,14 +1,22 @@
 //! Filters as bytes.
 
+mod input;
+pub(crate) mod native;
 mod v1;
 
-use crate::error::Error;
-use crate::filter::{Filter, Kind};
+pub(crate) use input::Input;
+
+use crate::error::{Error, Value};
+use crate::filter::{Filter, Kind, Options, Size};
+use crate::layout::{BLOCK_BYTES, MAX_K, MIN_K};
+use crate::memory::Block;
+use crate::sizing::MAX_BLOCKS;
+use crate::sync::Ordering::Relaxed;
 
 /// How a filter is written as bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// The library's own format.
+    /// The library's own format, which can also be mapped. Holds everything.
     Native,
     /// The interchange format, byte for byte that of the Go module `jcalabro/gloom`. Holds no seed.
     V1,
@@ -27,8 +35,37 @@ pub struct LoadOptions {
     pub small_pages: bool,
 }
 
-/// Takes the next bytes of a serialized filter.
-type Sink<'a> = &'a mut dyn FnMut(&[u8]) -> Result<(), Error>;
+/// What the header of a serialized filter tells.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Info {
+    /// The format.
+    pub format: Format,
+    /// Probes a key.
+    pub k: u32,
+    /// Blocks of 64 bytes.
+    pub num_blocks: u64,
+    /// The seed of the hash.
+    pub seed: u64,
+    /// The count; of a file that is mapped for writing, what it was when it was last closed.
+    pub count: u64,
+    /// Bytes of everything.
+    pub bytes: u64,
+    /// The number of keys it was planned for, or 0.
+    pub expected_items: u64,
+    /// The rate that was asked for, or 0.
+    pub fp_rate: f64,
+    /// Has a writer not closed it, or not yet?
+    pub dirty: bool,
+    /// Dirty, and the system has been started anew since.
+    pub(crate) may_have_lost_adds: bool,
+}
+
+/// Takes the next bytes of a serialized filter, all of them.
+pub(crate) type Sink<'a> = &'a mut dyn FnMut(&[u8]) -> Result<(), Error>;
+
+/// Blocks that are copied, summed and handed on at a time: 16 KiB. (Stacks of loom's threads are small, and
+/// its atomics large.)
+const BLOCKS_PER_PIECE: usize = if cfg!(loom) { 1 } else { 256 };
 
 impl Filter {
     /// The bytes that this filter takes in `format`.
@@ -38,11 +75,11 @@ impl Filter {
     pub fn serialized_size(&self, format: Format) -> Result<u64, Error> {
         match format {
             Format::V1 => v1::serialized_size(self),
-            Format::Native => Err(native_is_missing()),
+            Format::Native => Ok(native::serialized_size(self.num_blocks())),
         }
     }
 
-    /// Writes this filter to `sink`, in pieces of a few KiB. Others may add meanwhile: what is written
+    /// Writes this filter to `sink`, in pieces of at most 64 KiB. Others may add meanwhile: what is written
     /// holds every key whose add had returned before the call.
     ///
     /// # Errors
@@ -54,7 +91,7 @@ impl Filter {
     ) -> Result<(), Error> {
         match format {
             Format::V1 => v1::write(self, sink),
-            Format::Native => Err(native_is_missing()),
+            Format::Native => native::write(self, sink),
         }
     }
 
@@ -74,18 +111,149 @@ impl Filter {
         Ok(bytes)
     }
 
-    /// The filter that `data` holds, all of it.
+    /// The filter that `data` holds, all of it, in either format.
     ///
-    /// Trusts nothing: lengths and checksum are verified before memory is taken.
+    /// Trusts nothing: the length and the caller's limit are verified before memory is taken, the
+    /// checksum before the filter is given out.
     ///
     /// # Errors
-    /// [`Error::Corrupt`], [`Error::MissingChecksum`] or [`Error::Unsupported`] for data that is not a
-    /// filter; otherwise as [`Filter::create`].
+    /// [`Error::Corrupt`], [`Error::Truncated`], [`Error::MissingChecksum`], [`Error::Dirty`] or
+    /// [`Error::Unsupported`] for data that is not a whole filter; otherwise as [`Filter::create`].
     pub fn from_bytes(data: &[u8], options: &LoadOptions) -> Result<Filter, Error> {
-        v1::read(data, options)
+        read(&mut Input::of(data), options)
+    }
+
+    /// Reads a filter from `source`, which fills a buffer from its start and tells how many bytes it has
+    /// read; 0 means that there are no more. Takes exactly the bytes of the filter, so that something
+    /// else may follow.
+    ///
+    /// # Errors
+    /// As [`from_bytes`](Filter::from_bytes), or what `source` returns.
+    pub fn deserialize(
+        source: &mut dyn FnMut(&mut [u8]) -> Result<usize, Error>,
+        options: &LoadOptions,
+    ) -> Result<Filter, Error> {
+        read(&mut Input::calling(source, None), options)
+    }
+
+    /// Adds all keys of the serialized filter `data` to this one, without loading it. Otherwise as
+    /// [`merge`](Filter::merge).
+    ///
+    /// # Errors
+    /// As [`from_bytes`](Filter::from_bytes) and [`merge`](Filter::merge); nothing is changed then.
+    pub fn merge_bytes(&self, data: &[u8]) -> Result<(), Error> {
+        self.check_writable()?;
+        // Once to see that all of it is good, and again to merge it.
+        let matches = |info: &Info| self.check_matches(info.num_blocks, info.k, info.seed);
+        let (info, ()) = read_blocks(&mut Input::of(data), matches, |(), _, _| {})?;
+        read_blocks(&mut Input::of(data), matches, |(), first, blocks| self.merge_blocks(first, blocks))?;
+        self.carry(info.count);
+        Ok(())
     }
 }
 
-fn native_is_missing() -> Error {
-    Error::Unsupported { name: "format", value: 0u64.into(), reason: "this release writes format v1 only" }
+/// Reads the header of a serialized filter.
+pub(crate) fn inspect(input: &mut Input<'_>) -> Result<Info, Error> {
+    match input.byte()? {
+        v1::VERSION => v1::read_header(input),
+        native::FIRST_BYTE => native::read_header(input),
+        other => Err(Error::Unsupported {
+            name: "the format (the first byte)",
+            value: u32::from(other).into(),
+            reason: "known are 1 (format v1) and 137 (native)",
+        }),
+    }
+}
+
+/// Reads a filter: the only way in from outside.
+pub(crate) fn read(input: &mut Input<'_>, load: &LoadOptions) -> Result<Filter, Error> {
+    let create = |info: &Info| {
+        let mut filter = Filter::create(&Options {
+            kind: load.kind,
+            size: Size::Blocks { num_blocks: info.num_blocks, k: info.k },
+            num_shards: load.num_shards,
+            seed: info.seed,
+            max_bytes: load.max_bytes,
+            block_multiple: 0,
+            small_pages: load.small_pages,
+        })?;
+        filter.plan(info.expected_items, info.fp_rate);
+        Ok(filter)
+    };
+    let (info, filter) =
+        read_blocks(input, create, |filter, first, blocks| filter.fill_blocks(first, blocks))?;
+    filter.carry(info.count);
+    Ok(filter)
+}
+
+/// Reads a header, hands it to `start`, then blocks piece by piece to `take`, with the number of the
+/// first; and checks what follows them.
+fn read_blocks<T>(
+    input: &mut Input<'_>,
+    start: impl FnOnce(&Info) -> Result<T, Error>,
+    mut take: impl FnMut(&T, usize, &[Block]),
+) -> Result<(Info, T), Error> {
+    let info = inspect(input)?;
+    if info.may_have_lost_adds {
+        return Err(Error::Dirty);
+    }
+    let target = start(&info)?;
+    if info.format == Format::Native {
+        native::read_padding(input)?;
+    }
+    let mut bytes = [0; BLOCKS_PER_PIECE * BLOCK_BYTES];
+    let blocks: [Block; BLOCKS_PER_PIECE] = std::array::from_fn(|_| Block::new());
+    let mut first = 0;
+    while first < info.num_blocks {
+        let count = (info.num_blocks - first).min(BLOCKS_PER_PIECE as u64) as usize;
+        let bytes = &mut bytes[..count * BLOCK_BYTES];
+        input.fill(bytes)?;
+        let words = blocks.iter().flat_map(|block| &block.words);
+        for (word, bytes) in words.zip(bytes.as_chunks().0) {
+            word.store(u64::from_le_bytes(*bytes), Relaxed);
+        }
+        take(&target, first as usize, &blocks[..count]);
+        first += count as u64;
+    }
+    match info.format {
+        Format::V1 => v1::read_checksum(input)?,
+        Format::Native => native::read_trailer(input, info.dirty)?,
+    }
+    Ok((info, target))
+}
+
+/// Copies blocks piece by piece and hands on the copies: a checksum of them is right even while others
+/// add.
+fn copy_blocks(blocks: &[Block], mut each: impl FnMut(&[u8]) -> Result<(), Error>) -> Result<(), Error> {
+    let mut copy = [0; BLOCKS_PER_PIECE * BLOCK_BYTES];
+    for blocks in blocks.chunks(BLOCKS_PER_PIECE) {
+        let piece = &mut copy[..blocks.len() * BLOCK_BYTES];
+        for (bytes, word) in
+            piece.as_chunks_mut().0.iter_mut().zip(blocks.iter().flat_map(|block| &block.words))
+        {
+            *bytes = word.load(Relaxed).to_le_bytes();
+        }
+        each(piece)?;
+    }
+    Ok(())
+}
+
+/// A little-endian number of up to eight bytes.
+fn number(bytes: &[u8]) -> u64 {
+    bytes.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte))
+}
+
+fn corrupt(what: &'static str, found: impl Into<Value>, expected: impl Into<Value>) -> Error {
+    Error::Corrupt { what, found: found.into(), expected: expected.into() }
+}
+
+/// Refuses a geometry that no filter has.
+fn check_geometry(num_blocks: u64, k: u32) -> Result<(), Error> {
+    if !(MIN_K..=MAX_K).contains(&k) {
+        return Err(corrupt("k", k, "3 to 17"));
+    }
+    if num_blocks == 0 || num_blocks > MAX_BLOCKS - 2048 {
+        return Err(corrupt("the number of blocks", num_blocks, "at least 1, and what memory can hold"));
+    }
+    Ok(())
 }

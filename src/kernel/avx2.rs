@@ -97,20 +97,6 @@ impl<const V: usize> Avx2<'_, V> {
             [low, high]
         }
     }
-
-    /// A bit for each of four words, set if the word lacks bits of its mask.
-    ///
-    /// # Safety
-    /// As for [`Probe`].
-    #[inline(always)]
-    unsafe fn lacking(words: __m256i, mask: __m256i) -> i32 {
-        // SAFETY: as for this function.
-        unsafe {
-            let missing = _mm256_andnot_si256(words, mask);
-            let complete = _mm256_cmpeq_epi64(missing, _mm256_setzero_si256());
-            !_mm256_movemask_pd(_mm256_castsi256_pd(complete)) & 0b1111
-        }
-    }
 }
 
 impl<'a, const V: usize> Probe<'a> for Avx2<'a, V> {
@@ -164,37 +150,92 @@ impl<'a, const V: usize> Probe<'a> for Avx2<'a, V> {
     #[inline(always)]
     unsafe fn set(&self, block: &Block, probe: u32) -> bool {
         // SAFETY: as for this function.
-        unsafe {
-            let [mask_low, mask_high] = self.mask(probe);
-            let [low, high] = load(block);
-            // testc: are there no bits in the mask that the block lacks?
-            let changes = _mm256_testc_si256(low, mask_low) & _mm256_testc_si256(high, mask_high) == 0;
-            if changes {
-                store(block, [_mm256_or_si256(low, mask_low), _mm256_or_si256(high, mask_high)]);
-            }
-            changes
-        }
+        unsafe { or(block, self.mask(probe)) }
     }
 
     #[inline(always)]
     unsafe fn set_shared(&self, block: &Block, probe: u32) -> bool {
-        // SAFETY: as for this function; two registers fill the array.
+        // SAFETY: as for this function.
+        unsafe { or_shared(block, self.mask(probe)) }
+    }
+
+    #[inline(always)]
+    unsafe fn or(target: &Block, source: &Block) {
+        // SAFETY: as for this function.
+        unsafe { or(target, load(source)) };
+    }
+
+    #[inline(always)]
+    unsafe fn or_shared(target: &Block, source: &Block) {
+        // SAFETY: as for this function.
+        unsafe { or_shared(target, load(source)) };
+    }
+
+    #[inline(always)]
+    unsafe fn and(target: &Block, source: &Block) {
+        // SAFETY: as for this function.
         unsafe {
-            let mut masks = [0u64; 8];
-            let [low, high] = self.mask(probe);
-            _mm256_storeu_si256(masks.as_mut_ptr().cast(), low);
-            _mm256_storeu_si256(masks.as_mut_ptr().add(4).cast(), high);
-            let words = load(block);
-            let mut lacking = Self::lacking(words[0], low) | Self::lacking(words[1], high) << 4;
-            let mut changed = false;
-            while lacking != 0 {
-                let word = lacking.trailing_zeros() as usize % 8;
-                let mask = masks[word];
-                changed |= block.words[word].fetch_or(mask, Relaxed) & mask != mask;
-                lacking &= lacking - 1;
+            let ([low, high], [mask_low, mask_high]) = (load(target), load(source));
+            if _mm256_testc_si256(mask_low, low) & _mm256_testc_si256(mask_high, high) == 0 {
+                store(target, [_mm256_and_si256(low, mask_low), _mm256_and_si256(high, mask_high)]);
             }
-            changed
         }
+    }
+}
+
+/// Sets the bits of a mask in a block, as its only writer; true if one was clear.
+///
+/// # Safety
+/// The processor has AVX2.
+#[inline(always)]
+unsafe fn or(block: &Block, [mask_low, mask_high]: [__m256i; 2]) -> bool {
+    // SAFETY: as for this function.
+    unsafe {
+        let [low, high] = load(block);
+        // testc: are there no bits in the mask that the block lacks?
+        let changes = _mm256_testc_si256(low, mask_low) & _mm256_testc_si256(high, mask_high) == 0;
+        if changes {
+            store(block, [_mm256_or_si256(low, mask_low), _mm256_or_si256(high, mask_high)]);
+        }
+        changes
+    }
+}
+
+/// The same by an atomic OR for each word that lacks bits.
+///
+/// # Safety
+/// The processor has AVX2.
+#[inline(always)]
+unsafe fn or_shared(block: &Block, mask: [__m256i; 2]) -> bool {
+    // SAFETY: as for this function; two registers fill the array.
+    unsafe {
+        let mut masks = [0u64; 8];
+        _mm256_storeu_si256(masks.as_mut_ptr().cast(), mask[0]);
+        _mm256_storeu_si256(masks.as_mut_ptr().add(4).cast(), mask[1]);
+        let words = load(block);
+        let mut lacking = words_lacking(words[0], mask[0]) | words_lacking(words[1], mask[1]) << 4;
+        let mut changed = false;
+        while lacking != 0 {
+            let word = lacking.trailing_zeros() as usize % 8;
+            let mask = masks[word];
+            changed |= block.words[word].fetch_or(mask, Relaxed) & mask != mask;
+            lacking &= lacking - 1;
+        }
+        changed
+    }
+}
+
+/// A bit for each of four words, set if the word lacks bits of its mask.
+///
+/// # Safety
+/// The processor has AVX2.
+#[inline(always)]
+unsafe fn words_lacking(words: __m256i, mask: __m256i) -> i32 {
+    // SAFETY: as for this function.
+    unsafe {
+        let missing = _mm256_andnot_si256(words, mask);
+        let complete = _mm256_cmpeq_epi64(missing, _mm256_setzero_si256());
+        !_mm256_movemask_pd(_mm256_castsi256_pd(complete)) & 0b1111
     }
 }
 

@@ -143,22 +143,60 @@ impl<'a, const V: usize, const IFMA: bool> Probe<'a> for Avx512<'a, V, IFMA> {
 
     #[inline(always)]
     unsafe fn set_shared(&self, block: &Block, probe: u32) -> bool {
-        // SAFETY: as for this function; the array has the size of the register.
+        // SAFETY: as for this function.
+        unsafe { or_shared(block, self.mask(probe)) }
+    }
+
+    #[inline(always)]
+    unsafe fn or(target: &Block, source: &Block) {
+        // SAFETY: as for this function.
         unsafe {
-            let mask = self.mask(probe);
-            let missing = _mm512_andnot_si512(load(block), mask);
-            let mut lacking = _mm512_test_epi64_mask(missing, missing);
-            let mut masks = [0u64; 8];
-            _mm512_storeu_si512(masks.as_mut_ptr().cast(), mask);
-            let mut changed = false;
-            while lacking != 0 {
-                let word = lacking.trailing_zeros() as usize % 8;
-                let mask = masks[word];
-                changed |= block.words[word].fetch_or(mask, Relaxed) & mask != mask;
-                lacking &= lacking - 1;
+            let (old, mask) = (load(target), load(source));
+            if _mm512_test_epi64_mask(_mm512_andnot_si512(old, mask), mask) != 0 {
+                store(target, _mm512_or_si512(old, mask));
             }
-            changed
         }
+    }
+
+    #[inline(always)]
+    unsafe fn or_shared(target: &Block, source: &Block) {
+        // SAFETY: as for this function.
+        unsafe { or_shared(target, load(source)) };
+    }
+
+    #[inline(always)]
+    unsafe fn and(target: &Block, source: &Block) {
+        // SAFETY: as for this function.
+        unsafe {
+            let (old, mask) = (load(target), load(source));
+            let surplus = _mm512_andnot_si512(mask, old);
+            if _mm512_test_epi64_mask(surplus, surplus) != 0 {
+                store(target, _mm512_and_si512(old, mask));
+            }
+        }
+    }
+}
+
+/// Sets the bits of `mask` in a block by an atomic OR for each word that lacks some; true if one was clear.
+///
+/// # Safety
+/// The processor has AVX-512F.
+#[inline(always)]
+unsafe fn or_shared(block: &Block, mask: __m512i) -> bool {
+    // SAFETY: as for this function; the array has the size of the register.
+    unsafe {
+        let missing = _mm512_andnot_si512(load(block), mask);
+        let mut lacking = _mm512_test_epi64_mask(missing, missing);
+        let mut masks = [0u64; 8];
+        _mm512_storeu_si512(masks.as_mut_ptr().cast(), mask);
+        let mut changed = false;
+        while lacking != 0 {
+            let word = lacking.trailing_zeros() as usize % 8;
+            let mask = masks[word];
+            changed |= block.words[word].fetch_or(mask, Relaxed) & mask != mask;
+            lacking &= lacking - 1;
+        }
+        changed
     }
 }
 

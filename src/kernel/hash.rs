@@ -50,6 +50,7 @@ impl Located {
     }
 
     /// Where the next eight keys go; `count` of them are counted.
+    #[cfg(vectors)]
     #[inline(always)]
     pub(super) fn next_eight(&mut self, count: usize) -> (&mut [u64; 8], &mut [u32; 8], &mut [u32; 8]) {
         let at = self.len.min(GROUP);

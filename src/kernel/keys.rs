@@ -135,6 +135,7 @@ impl<'a> Keys<'a> {
     }
 
     /// Do the keys lie one after the other?
+    #[cfg(vectors)]
     pub(super) fn is_contiguous(&self) -> bool {
         !matches!(self.place, Place::Pointers { .. } | Place::Slices(_))
     }

@@ -38,6 +38,9 @@ pub(crate) struct Kernel {
     test_many: TestMany,
     set_many: SetMany,
     set_many_shared: SetMany,
+    or_all: Combine,
+    or_all_shared: Combine,
+    and_all: Combine,
     hash: HashGroup,
 }
 
@@ -47,6 +50,8 @@ type ProbeOne = unsafe fn(&Tables, &Block, u32) -> bool;
 type TestMany = unsafe fn(&Tables, &[Block], &[u64], &[u32], &mut [u8]) -> usize;
 /// Sets many probes, given the blocks, their indices and the probes.
 type SetMany = unsafe fn(&Tables, &[Block], &[u64], &[u32]);
+/// Combines blocks with as many others.
+type Combine = unsafe fn(&[Block], &[Block]);
 /// Hashes a group of keys, given the first one's number, the seed and the number of blocks.
 type HashGroup = unsafe fn(&Keys<'_>, usize, u64, u64, &mut Located);
 
@@ -154,6 +159,24 @@ impl Kernel {
     pub fn set_many_shared(&self, blocks: &[Block], indices: &[u64], probes: &[u32]) {
         // SAFETY: as above.
         unsafe { (self.set_many_shared)(self.tables, blocks, indices, probes) }
+    }
+
+    /// Merges `sources` into as many `targets`, as their only writer.
+    pub fn or_all(&self, targets: &[Block], sources: &[Block]) {
+        // SAFETY: as above.
+        unsafe { (self.or_all)(targets, sources) }
+    }
+
+    /// The same among other writers.
+    pub fn or_all_shared(&self, targets: &[Block], sources: &[Block]) {
+        // SAFETY: as above.
+        unsafe { (self.or_all_shared)(targets, sources) }
+    }
+
+    /// Intersects `targets` with as many `sources`, as their only writer.
+    pub fn and_all(&self, targets: &[Block], sources: &[Block]) {
+        // SAFETY: as above.
+        unsafe { (self.and_all)(targets, sources) }
     }
 
     /// Hashes up to [`GROUP`] keys from `first` on and finds their blocks.

@@ -2,7 +2,7 @@
 
 use super::probe::{Probe, entry_points};
 use super::tables::Tables;
-use super::{Kernel, hash, or_block, or_block_shared};
+use super::{Kernel, hash, or_block, or_block_shared, read_block};
 use crate::layout::{BLOCK_WORDS, sizes_and_offsets};
 use crate::memory::Block;
 use crate::sync::Ordering::Relaxed;
@@ -60,6 +60,26 @@ impl<const K: usize> Probe<'_> for Portable<K> {
     #[inline(always)]
     unsafe fn set_shared(&self, block: &Block, probe: u32) -> bool {
         or_block_shared(block, &masks::<K>(probe))
+    }
+
+    #[inline(always)]
+    unsafe fn or(target: &Block, source: &Block) {
+        or_block(target, &read_block(source));
+    }
+
+    #[inline(always)]
+    unsafe fn or_shared(target: &Block, source: &Block) {
+        or_block_shared(target, &read_block(source));
+    }
+
+    #[inline(always)]
+    unsafe fn and(target: &Block, source: &Block) {
+        for (word, mask) in target.words.iter().zip(read_block(source)) {
+            let old = word.load(Relaxed);
+            if old & !mask != 0 {
+                word.store(old & mask, Relaxed);
+            }
+        }
     }
 }
 

@@ -21,6 +21,51 @@ pub(super) trait Probe<'a> {
 
     /// The same among other writers: an atomic OR for each word that lacks a bit.
     unsafe fn set_shared(&self, block: &Block, probe: u32) -> bool;
+
+    /// Sets all bits of `source` in `target`, as its only writer.
+    unsafe fn or(target: &Block, source: &Block);
+
+    /// The same among other writers.
+    unsafe fn or_shared(target: &Block, source: &Block);
+
+    /// Clears all bits in `target` that `source` has not, as its only writer.
+    unsafe fn and(target: &Block, source: &Block);
+}
+
+/// Merges `sources` into as many `targets`, as their only writer.
+///
+/// # Safety
+/// As for [`Probe`].
+#[inline(always)]
+pub(super) unsafe fn or_all<'a, P: Probe<'a>>(targets: &[Block], sources: &[Block]) {
+    for (target, source) in targets.iter().zip(sources) {
+        // SAFETY: as for this function.
+        unsafe { P::or(target, source) };
+    }
+}
+
+/// The same among other writers.
+///
+/// # Safety
+/// As for [`Probe`].
+#[inline(always)]
+pub(super) unsafe fn or_all_shared<'a, P: Probe<'a>>(targets: &[Block], sources: &[Block]) {
+    for (target, source) in targets.iter().zip(sources) {
+        // SAFETY: as for this function.
+        unsafe { P::or_shared(target, source) };
+    }
+}
+
+/// Intersects `targets` with as many `sources`, as their only writer.
+///
+/// # Safety
+/// As for [`Probe`].
+#[inline(always)]
+pub(super) unsafe fn and_all<'a, P: Probe<'a>>(targets: &[Block], sources: &[Block]) {
+    for (target, source) in targets.iter().zip(sources) {
+        // SAFETY: as for this function.
+        unsafe { P::and(target, source) };
+    }
 }
 
 /// Tests many; `results` get 1 for a hit and 0 for a miss. Returns the hits.
@@ -130,6 +175,21 @@ macro_rules! entry_points {
                 // SAFETY: as above.
                 unsafe { probe::set_many_shared::<$probe>(tables, blocks, indices, probes) }
             }
+            $(#[$features])*
+            unsafe fn or_all<const $n: usize>(targets: &[Block], sources: &[Block]) {
+                // SAFETY: as above.
+                unsafe { probe::or_all::<$probe>(targets, sources) }
+            }
+            $(#[$features])*
+            unsafe fn or_all_shared<const $n: usize>(targets: &[Block], sources: &[Block]) {
+                // SAFETY: as above.
+                unsafe { probe::or_all_shared::<$probe>(targets, sources) }
+            }
+            $(#[$features])*
+            unsafe fn and_all<const $n: usize>(targets: &[Block], sources: &[Block]) {
+                // SAFETY: as above.
+                unsafe { probe::and_all::<$probe>(targets, sources) }
+            }
             $crate::kernel::Kernel {
                 name: $level,
                 tables: Tables::of(k),
@@ -139,6 +199,9 @@ macro_rules! entry_points {
                 test_many: test_many::<$n>,
                 set_many: set_many::<$n>,
                 set_many_shared: set_many_shared::<$n>,
+                or_all: or_all::<$n>,
+                or_all_shared: or_all_shared::<$n>,
+                and_all: and_all::<$n>,
                 hash: $hash,
             }
         }

@@ -107,6 +107,76 @@ proptest! {
     }
 }
 
+/// Checks what a kernel makes of many blocks with as many others, word by word; no others change.
+fn check_combined(kernel: &Kernel, targets: &[[u64; 8]], sources: &[[u64; 8]]) {
+    let len = targets.len();
+    let blocks = |words: &[[u64; 8]]| {
+        let blocks = Blocks::zeroed(len as u64 + 2, false).unwrap();
+        blocks.iter().for_each(|block| fill(block, [0x5a5a; 8]));
+        blocks[1..=len].iter().zip(words).for_each(|(block, &words)| fill(block, words));
+        blocks
+    };
+    type Combined = (fn(&Kernel, &[Block], &[Block]), fn(u64, u64) -> u64);
+    let cases: [Combined; 3] = [
+        (Kernel::or_all, |a, b| a | b),
+        (Kernel::or_all_shared, |a, b| a | b),
+        (Kernel::and_all, |a, b| a & b),
+    ];
+    for (i, (combine, defined)) in cases.into_iter().enumerate() {
+        let (target, source) = (blocks(targets), blocks(sources));
+        combine(kernel, &target[1..=len], &source[1..=len]);
+        for block in 0..len {
+            let expected: [u64; 8] =
+                std::array::from_fn(|word| defined(targets[block][word], sources[block][word]));
+            let context = || format!("{:?} case {i} block {block} of {len}", kernel.name());
+            assert_eq!(read_block(&target[1 + block]), expected, "{}", context());
+            assert_eq!(read_block(&source[1 + block]), sources[block], "{}", context());
+        }
+        for outside in [&target[0], &target[len + 1], &source[0], &source[len + 1]] {
+            assert_eq!(read_block(outside), [0x5a5a; 8], "{:?} case {i}: beyond {len} blocks", kernel.name());
+        }
+        // With itself nothing changes.
+        combine(kernel, &source[1..=len], &source[1..=len]);
+        assert!((0..len).all(|block| read_block(&source[1 + block]) == sources[block]));
+    }
+}
+
+/// One bit here or there, in each of the words: the tests that spare a store look at all of them.
+#[test]
+fn blocks_that_differ_in_one_bit_are_combined() {
+    for (_, kernel) in kernels().filter(|&(k, _)| k == 7) {
+        for bit in 0..512 {
+            let mut words = [0; 8];
+            words[bit / 64] = 1 << (bit % 64);
+            let without = words.map(|word: u64| !word);
+            let cases = [[0; 8], words, without, [u64::MAX; 8]];
+            let targets = cases.map(|words| [words; 4]).concat();
+            check_combined(&kernel, &targets, &[cases; 4].concat());
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn all_levels_combine_word_by_word(
+        words in proptest::collection::vec(any::<([u64; 8], [u64; 8], u8)>(), 0..20),
+    ) {
+        // Words that lack something, and words that lack nothing.
+        let (targets, sources): (Vec<_>, Vec<_>) = words
+            .into_iter()
+            .map(|(a, b, how)| match how % 4 {
+                0 => (a, std::array::from_fn(|i| a[i] & b[i])),
+                1 => (a, std::array::from_fn(|i| a[i] | b[i])),
+                2 => ([0; 8], b),
+                _ => (a, b),
+            })
+            .unzip();
+        for (_, kernel) in kernels().filter(|&(k, _)| k == 7 || k == 17) {
+            check_combined(&kernel, &targets, &sources);
+        }
+    }
+}
+
 /// Hashes keys of these lengths by every level and compares with XXH3 of each key by itself.
 fn check_hashes(lens: &[usize], seed: u64, num_blocks: u64) {
     // Each key is an allocation of its own, so that a sanitizer sees a read beyond its ends.

@@ -1,4 +1,19 @@
-//! The blocks of a filter in memory: aligned to cache lines, zeroed, and in huge pages where they help.
+//! The blocks of a filter in memory: aligned to cache lines, zeroed, and in huge pages where they help; or
+//! in a file that is mapped.
+
+#[cfg(not(loom))]
+mod lock;
+#[cfg(not(loom))]
+mod mapping;
+#[cfg(not(loom))]
+mod rename;
+
+#[cfg(not(loom))]
+pub(crate) use lock::Lock;
+#[cfg(not(loom))]
+pub(crate) use mapping::{Mapping, reserve};
+#[cfg(not(loom))]
+pub(crate) use rename::{read_link, rename_to_free_name};
 
 use crate::error::Error;
 use crate::hash::KeyHash;
@@ -18,6 +33,13 @@ pub(crate) struct Block {
 #[cfg(not(loom))]
 const _: () = assert!(size_of::<Block>() == BLOCK_BYTES);
 
+impl Block {
+    /// A clear block.
+    pub fn new() -> Block {
+        Block { words: std::array::from_fn(|_| AtomicU64::new(0)) }
+    }
+}
+
 /// The blocks of one filter, zeroed at first and freed on drop.
 pub(crate) struct Blocks(imp::Blocks);
 
@@ -33,6 +55,18 @@ impl Blocks {
             return Err(Error::Limit { needed: bytes, limit: isize::MAX as u64 });
         }
         imp::Blocks::zeroed(num_blocks as usize, small_pages).map(Blocks).ok_or(Error::OutOfMemory { bytes })
+    }
+
+    /// The `num_blocks` (at least 1) blocks in a mapped file that begin at `offset`, a multiple of 64.
+    #[cfg(not(loom))]
+    pub fn mapped(mapping: Mapping, offset: usize, num_blocks: u64) -> Blocks {
+        Blocks(imp::Blocks::mapped(mapping, offset, num_blocks as usize))
+    }
+
+    /// The file they are in.
+    #[cfg(not(loom))]
+    pub fn mapping(&self) -> Option<&Mapping> {
+        self.0.mapping()
     }
 
     /// The number of the block of a key, and the block.
@@ -67,7 +101,7 @@ pub(crate) fn processors() -> usize {
 #[cfg(not(loom))]
 #[allow(unsafe_code)]
 mod imp {
-    use super::{BLOCK_BYTES, Block};
+    use super::{BLOCK_BYTES, Block, Mapping};
     use std::alloc::{Layout, alloc_zeroed, dealloc};
     use std::ptr::{NonNull, null_mut};
 
@@ -75,11 +109,13 @@ mod imp {
     const HUGE_FROM: usize = 4 << 20;
     const HUGE_PAGE: usize = 2 << 20;
 
-    /// Invariant: `first` points to `len` initialised blocks, which this value owns and which nothing
-    /// frees or moves before it is dropped; `len * 64 <= isize::MAX`.
+    /// Invariant: `first` points to `len` initialised blocks, which this value or its mapping owns and which
+    /// nothing frees or moves before it is dropped; `len * 64 <= isize::MAX`.
     pub struct Blocks {
         first: NonNull<Block>,
         len: usize,
+        /// Where they are if they are not this value's own.
+        mapping: Option<Mapping>,
     }
 
     // SAFETY: blocks are atomics, which may be shared and sent, and the allocation belongs to no thread.
@@ -93,7 +129,15 @@ mod imp {
             let bytes = len.checked_mul(BLOCK_BYTES)?;
             let first = if bytes >= MAPPED_FROM { map(bytes, small_pages)? } else { allocate(bytes)? };
             // Zero bytes are clear blocks, so they are initialised.
-            Some(Blocks { first: first.cast(), len })
+            Some(Blocks { first: first.cast(), len, mapping: None })
+        }
+
+        pub fn mapped(mapping: Mapping, offset: usize, len: usize) -> Blocks {
+            Blocks { first: mapping.blocks(offset, len), len, mapping: Some(mapping) }
+        }
+
+        pub fn mapping(&self) -> Option<&Mapping> {
+            self.mapping.as_ref()
         }
 
         #[inline]
@@ -111,7 +155,9 @@ mod imp {
     impl Drop for Blocks {
         fn drop(&mut self) {
             let bytes = self.bytes();
-            if bytes >= MAPPED_FROM {
+            if self.mapping.is_some() {
+                // It unmaps itself.
+            } else if bytes >= MAPPED_FROM {
                 // SAFETY: by the invariant this is what is left of our own mapping.
                 let unmapped = unsafe { libc::munmap(self.first.as_ptr().cast(), bytes) };
                 debug_assert_eq!(unmapped, 0);
@@ -199,14 +245,13 @@ mod imp {
 /// Blocks of loom's atomics, which cannot be made of zero bytes.
 #[cfg(loom)]
 mod imp {
-    use super::{AtomicU64, Block};
+    use super::Block;
 
     pub struct Blocks(Box<[Block]>);
 
     impl Blocks {
         pub fn zeroed(len: usize, _small_pages: bool) -> Option<Blocks> {
-            let block = || Block { words: std::array::from_fn(|_| AtomicU64::new(0)) };
-            Some(Blocks((0..len).map(|_| block()).collect()))
+            Some(Blocks((0..len).map(|_| Block::new()).collect()))
         }
 
         pub fn as_slice(&self) -> &[Block] {

@@ -1,0 +1,237 @@
+//! Using a native file in place, alone or shared with other processes.
+//!
+//! Who maps a file for writing shares a lock of it. The file is marked dirty on the disk before the
+//! first bit can change; the last writer who closes it (and so can take the lock for itself) writes the
+//! count and the checksum and takes the mark away.
+
+use super::load::{read_some, unless_changed};
+use super::save::sync_folder_of;
+use crate::error::Error;
+use crate::filter::{Filter, Kind, Options};
+use crate::format::native::{self, LIVE_COUNT, PAYLOAD, SEALED_STATE, STATE, State};
+use crate::format::{self, Format, Info, Input};
+use crate::memory::{Blocks, Lock, Mapping, reserve};
+use crate::sync::Ordering::Relaxed;
+use std::fs::{File, OpenOptions};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
+use std::path::Path;
+
+/// How a file is mapped.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct MapOptions {
+    /// Adds go to the file, and are seen by all who map it. Otherwise it is only read.
+    pub read_write: bool,
+    /// Read the whole file and check its checksum. (One that is dirty has none to check.)
+    pub verify: bool,
+    /// Map also a file that may have lost adds, because the system failed while it was mapped for writing.
+    pub allow_dirty: bool,
+}
+
+/// A file that is mapped.
+pub(crate) struct MappedFile {
+    /// Holds the lock of a writer.
+    file: File,
+    writable: bool,
+    /// The process that mapped it. A child after a fork shares the lock, and must not end it.
+    process: u32,
+}
+
+impl Filter {
+    /// Uses the filter in a native file where it is; takes milliseconds whatever its size. The file must
+    /// not be truncated meanwhile: reading what is no longer there ends a process (SIGBUS).
+    ///
+    /// # Errors
+    /// [`Error::Io`], [`Error::Dirty`], and those of [`from_bytes`](Filter::from_bytes) that concern
+    /// header and length; format v1 is [`Error::Unsupported`].
+    pub fn map(path: &Path, options: &MapOptions) -> Result<Filter, Error> {
+        unless_changed(path, || Filter::map_once(path, options))
+    }
+
+    fn map_once(path: &Path, options: &MapOptions) -> Result<Filter, Error> {
+        let file = if options.read_write { open_for_writing(path)? } else { open(path, false)? };
+        let failed = Error::io("reading the file");
+        let length = file.metadata().map_err(&failed)?.len();
+        let mut reader = file.try_clone().map_err(&failed)?;
+        let mut read = |buffer: &mut [u8]| read_some(&mut reader, buffer);
+        let mut input = Input::calling(&mut read, Some(length));
+        let info = format::inspect(&mut input)?;
+        if info.format != Format::Native {
+            let reason = "format v1 cannot be mapped; load it";
+            return Err(Error::Unsupported { name: "format", value: 1u32.into(), reason });
+        }
+        if info.may_have_lost_adds && !options.allow_dirty {
+            return Err(Error::Dirty);
+        }
+        native::read_padding(&mut input)?;
+        let mut trailer = [0; native::TRAILER];
+        file.read_exact_at(&mut trailer, native::payload_end(info.num_blocks)).map_err(&failed)?;
+        native::check_trailer(&trailer, None)?;
+        if options.read_write {
+            reserve(&file, length)?;
+        }
+        let blocks =
+            Blocks::mapped(Mapping::new(&file, length, options.read_write)?, PAYLOAD, info.num_blocks);
+        if options.verify && !info.dirty {
+            native::check_trailer(&trailer, Some(native::payload_checksum(&blocks)))?;
+        }
+        Filter::of_mapped(blocks, &info, options.read_write, || {
+            // Last, so that a file that is refused stays as it was.
+            if options.read_write {
+                mark_dirty(&file, &info)?;
+            }
+            Ok(MappedFile::new(file, options.read_write))
+        })
+    }
+
+    /// Makes a new native file for a filter as `options` describe it (atomic: the only kind that processes
+    /// can share), and maps it for writing.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if the file exists or cannot be made, and those of [`Filter::create`].
+    pub fn map_create(path: &Path, options: &Options) -> Result<Filter, Error> {
+        if options.kind != Kind::Atomic {
+            let allowed = "GLOOM_KIND_ATOMIC, the only kind that processes can share";
+            return Err(Error::Argument { name: "kind", value: "plain or sharded".into(), allowed });
+        }
+        let geometry = options.geometry()?;
+        let info = native::info(&geometry, options.seed);
+        let failed = Error::io("creating the file");
+        let file = OpenOptions::new().read(true).write(true).create_new(true).open(path).map_err(&failed)?;
+        let made = || {
+            // Whoever maps it for writing waits until it is complete.
+            Lock::Writers.take(&file)?;
+            reserve(&file, native::serialized_size(geometry.num_blocks))?;
+            let header = native::header(&info);
+            let state = State { count: 0, dirty: true, boot: native::boot_id()? };
+            file.write_all_at(&header, 0).map_err(&failed)?;
+            file.write_all_at(&state.encode(), STATE as u64).map_err(&failed)?;
+            let end = native::payload_end(geometry.num_blocks);
+            file.write_all_at(&native::trailer(0), end).map_err(&failed)?;
+            file.sync_all().map_err(&failed)?;
+            sync_folder_of(path)?;
+            Lock::Writers.share(&file)
+        };
+        let filter = made().and_then(|()| {
+            let file = file.try_clone().map_err(&failed)?;
+            let blocks = Blocks::mapped(Mapping::new(&file, info.bytes, true)?, PAYLOAD, info.num_blocks);
+            Filter::of_mapped(blocks, &info, true, || Ok(MappedFile::new(file, true)))
+        });
+        if filter.is_err() {
+            // Best effort: there is an error to tell of already.
+            let _ = std::fs::remove_file(path);
+        }
+        filter
+    }
+
+    /// Waits until all adds that have returned are on the disk, so that a failure of the system does not
+    /// lose them. (The file stays marked as dirty until its last writer closes it.)
+    ///
+    /// # Errors
+    /// [`Error::Argument`] unless the filter is mapped, [`Error::ReadOnly`], [`Error::Io`].
+    pub fn sync(&self) -> Result<(), Error> {
+        match (self.blocks().mapping(), self.mapped_file()) {
+            (Some(mapping), Some(file)) if file.writable => mapping.sync(),
+            (Some(_), _) => Err(Error::ReadOnly),
+            _ => Err(Error::Argument { name: "filter", value: "in memory".into(), allowed: "a mapped file" }),
+        }
+    }
+}
+
+impl MappedFile {
+    fn new(file: File, writable: bool) -> MappedFile {
+        MappedFile { file, writable, process: std::process::id() }
+    }
+
+    /// The count in the file: when it was last clean, and what writers have added since who have closed it.
+    pub fn count(&self, mapping: &Mapping) -> u64 {
+        let clean = mapping.number(STATE).load(Relaxed);
+        // Wraps, so that the live count can also take away.
+        clean.wrapping_add(mapping.number(LIVE_COUNT).load(Relaxed))
+    }
+
+    pub fn reset_count(&self, mapping: &Mapping) {
+        let clean = mapping.number(STATE).load(Relaxed);
+        mapping.number(LIVE_COUNT).store(clean.wrapping_neg(), Relaxed);
+    }
+
+    /// Ends the use of the file. Errors cannot be told: what is not on the disk stays marked as dirty.
+    pub fn close(&self, blocks: &Blocks, added: u64) {
+        let (true, Some(mapping)) = (self.writable && self.process == std::process::id(), blocks.mapping())
+        else {
+            return;
+        };
+        let clean = mapping.number(STATE).load(Relaxed);
+        let more = |live: u64| clean.wrapping_add(live).saturating_add(added).wrapping_sub(clean);
+        let _ = mapping.number(LIVE_COUNT).fetch_update(Relaxed, Relaxed, |live| Some(more(live)));
+        // Not by making its share a lock for itself: two who do so at once would find each other's share,
+        // and both would leave the file as it is.
+        Lock::Writers.release(&self.file);
+        if Lock::Writers.try_take(&self.file) {
+            let _ = self.make_clean(blocks, mapping);
+        }
+        // Closing the file would not end the lock while a child of this process has it, too.
+        Lock::Writers.release(&self.file);
+    }
+
+    fn make_clean(&self, blocks: &Blocks, mapping: &Mapping) -> Result<(), Error> {
+        let failed = Error::io("closing the file");
+        let trailer = native::trailer(native::payload_checksum(blocks));
+        self.file.write_all_at(&trailer, native::payload_end(blocks.len() as u64)).map_err(&failed)?;
+        mapping.sync()?;
+        self.file.sync_all().map_err(&failed)?;
+        // Only now that everything else is on the disk.
+        let state = State { count: self.count(mapping), dirty: false, boot: [0; 16] };
+        self.file.write_all_at(&state.encode(), STATE as u64).map_err(&failed)?;
+        self.file.sync_all().map_err(&failed)
+    }
+}
+
+fn open(path: &Path, writable: bool) -> Result<File, Error> {
+    // Opening a pipe would wait for its other end.
+    let mut options = OpenOptions::new();
+    options.read(true).write(writable).custom_flags(libc::O_NONBLOCK);
+    let file = options.open(path).map_err(Error::io("opening the file"))?;
+    let metadata = file.metadata().map_err(Error::io("looking at the file"))?;
+    if metadata.is_file() {
+        Ok(file)
+    } else {
+        Err(Error::Io { action: "mapping something that is not a regular file", os_error: libc::ENODEV })
+    }
+}
+
+/// Opens a file and shares the lock of writers. While this waits for a save to end, the file may be replaced:
+/// then the new one is wanted.
+fn open_for_writing(path: &Path) -> Result<File, Error> {
+    loop {
+        let file = open(path, true)?;
+        Lock::Writers.share(&file)?;
+        // A save that comes from now on finds the file in use. One that did not is waited for.
+        if Lock::Savers.is_used(&file) {
+            Lock::Savers.take(&file)?;
+            Lock::Savers.release(&file);
+        }
+        if is_named(&file, path) {
+            return Ok(file);
+        }
+    }
+}
+
+/// Is this still the file that `path` leads to?
+pub(super) fn is_named(file: &File, path: &Path) -> bool {
+    match (file.metadata(), std::fs::metadata(path)) {
+        (Ok(file), Ok(named)) => (file.dev(), file.ino()) == (named.dev(), named.ino()),
+        _ => false,
+    }
+}
+
+/// Makes it durable that bits may change from now on.
+fn mark_dirty(file: &File, info: &Info) -> Result<(), Error> {
+    let failed = Error::io("marking the file as dirty");
+    if !info.dirty || info.may_have_lost_adds {
+        let state = State { count: info.count, dirty: true, boot: native::boot_id()? }.encode();
+        // Not the live count behind it: another process may have marked the file and counted meanwhile.
+        file.write_all_at(&state[..SEALED_STATE], STATE as u64).map_err(&failed)?;
+    }
+    // Also if another process has marked it: it may not have come to this yet.
+    file.sync_all().map_err(&failed)
+}
