@@ -25,8 +25,10 @@ DEMO_SOURCES = $(wildcard examples/c/*.c)
 DEMO_HEADERS = include/gloom.h $(wildcard examples/c/*.h)
 DEMO_FLAGS = -std=c11 -pthread -Wall -Wextra -pedantic -Werror -Iinclude
 
+BENCH_FILES = target/bench/files
+
 .NOTPARALLEL:
-.PHONY: help build demo demo-programs test test-rust test-loom test-demo header bench bench-quick fmt lint deps-demo deps-test deps-lint clean
+.PHONY: help build demo demo-programs test test-rust test-loom test-demo header bench bench-quick bench-files fmt lint deps-demo deps-test deps-lint clean
 
 help: ## list what make can do (default)
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
@@ -65,6 +67,13 @@ test-loom: ## ... of the concurrent parts, under every interleaving (loom)
 
 test-demo: $(DEMO) $(DEMO_SHARED) ## ... of the demo
 	scripts/test-demo $(DEMO) $(DEMO_SHARED)
+
+bench-files: $(BENCH_FILES) ## time saving, loading and mapping, beside dd; ARGS="FOLDER MEBIBYTES" (. 1024)
+	@$(BENCH_FILES) $(ARGS)
+
+$(BENCH_FILES): $(STATIC) benches/files.c include/gloom.h
+	@mkdir -p $(@D)
+	$(CC) $(DEMO_FLAGS) $(CFLAGS) benches/files.c $(STATIC) $(STATIC_NEEDS) -o $@
 
 header: ## write include/gloom.h anew from the Rust sources
 	GLOOM_UPDATE_HEADER=1 $(CARGO) test --test header --target-dir target

@@ -1,6 +1,11 @@
 /* Every exported function, used as it is meant. */
+#if !defined(_DEFAULT_SOURCE)
+#define _DEFAULT_SOURCE
+#endif
 #include "filters.h"
-#include "v1.h"
+#include "folder.h"
+#include "native.h"
+#include "streams.h"
 
 static void short_constructors(void)
 {
@@ -407,6 +412,95 @@ static void bytes(int32_t kind)
     gloom_free(filter);
 }
 
+/* combine.c has the rest. */
+static void combined_filters(int32_t kind)
+{
+    CONTEXT("kind %d", (int)kind);
+    gloom_filter *filter = make_filter(kind, 120, 7, 0), *other = make_filter(GLOOM_KIND_PLAIN, 120, 7, 0);
+    gloom_filter *folded = NULL;
+    add_numbers(filter, 0, 300);
+    add_numbers(other, 200, 400);
+
+    /* One shard of a reducer's input. */
+    size_t len;
+    unsigned char *bytes = bytes_of(other, GLOOM_FORMAT_NATIVE, &len);
+    CHECK_OK(gloom_merge_serialized(filter, bytes, len, NULL));
+    CHECK_U64(numbers_missing(filter, 0, 400), 0);
+    CHECK_U64(gloom_count(filter), 500);
+    free(bytes);
+
+    CHECK_OK(gloom_fold(filter, 4, &folded, NULL));
+    CHECK_U64(gloom_num_blocks(folded), 30);
+    CHECK_U64((uint64_t)gloom_kind_of(folded), (uint64_t)kind);
+    CHECK_U64(numbers_missing(folded, 0, 400), 0);
+    CHECK_U64(gloom_count(folded), 500);
+
+    CHECK_OK(gloom_intersect(filter, other, NULL));
+    CHECK(gloom_equal(filter, other));
+    CHECK_U64(gloom_count(filter), 200);
+    gloom_free(folded);
+    gloom_free(other);
+    gloom_free(filter);
+}
+
+/* streams.c and files.c have the rest. */
+static void streams_and_files(int32_t kind)
+{
+    gloom_filter *filter = make_filter(kind, 120, 7, 0);
+    add_numbers(filter, 0, 300);
+    for (int format = 0; format < FORMAT_COUNT; format++) {
+        gloom_filter *read = NULL, *loaded = NULL;
+        gloom_file_info info = GLOOM_FILE_INFO_INIT;
+        stream s = {0};
+        CONTEXT("kind %d, format %d", (int)kind, (int)FORMATS[format]);
+        CHECK_OK(gloom_write(filter, FORMATS[format], stream_write, &s, NULL));
+        CHECK_OK(gloom_read(stream_read, &s, NULL, &read, NULL));
+        CHECK(gloom_equal(read, filter));
+        CHECK_U64(s.at, s.len);
+        free(s.bytes);
+
+        CHECK_OK(gloom_save(filter, path_of("filter"), FORMATS[format], NULL));
+        CHECK_OK(gloom_inspect(path_of("filter"), &info, NULL));
+        CHECK_U64((uint64_t)info.format, (uint64_t)FORMATS[format]);
+        CHECK_U64(info.num_blocks, 120);
+        CHECK_U64(info.count, 300);
+        CHECK_OK(gloom_load(path_of("filter"), NULL, &loaded, NULL));
+        CHECK(gloom_equal(loaded, filter));
+        CHECK_U64(gloom_count(loaded), 300);
+        gloom_free(loaded);
+        gloom_free(read);
+    }
+    gloom_free(filter);
+    unlink(path_of("filter"));
+}
+
+/* maps.c has the rest. */
+static void maps(void)
+{
+    gloom_options options = GLOOM_OPTIONS_INIT;
+    gloom_filter *writer = NULL, *reader = NULL;
+    const char *path = path_of("map");
+    options.expected_items = 1000;
+    options.fp_rate = 0.01;
+    CHECK_OK(gloom_map_create(path, &options, &writer, NULL));
+    CHECK_OK(gloom_map(path, 0, &reader, NULL));
+    CHECK(gloom_is_mapped(writer) && !gloom_is_read_only(writer));
+    CHECK(gloom_is_mapped(reader) && gloom_is_read_only(reader));
+    add_numbers(writer, 0, 1000);
+    CHECK_U64(numbers_missing(reader, 0, 1000), 0);
+    CHECK_STATUS(gloom_add(reader, "key", 3), GLOOM_ERR_READ_ONLY);
+    CHECK_OK(gloom_sync(writer, NULL));
+    gloom_free(writer);
+    CHECK_U64(numbers_missing(reader, 0, 1000), 0);
+    CHECK_U64(gloom_count(reader), 1000);
+    gloom_free(reader);
+    CHECK_OK(gloom_map(path, GLOOM_MAP_READ_WRITE | GLOOM_MAP_VERIFY, &writer, NULL));
+    CHECK_U64(gloom_count(writer), 1000);
+    CHECK_U64(gloom_expected_items(writer), 1000);
+    gloom_free(writer);
+    unlink(path);
+}
+
 static void the_library(void)
 {
     CHECK_STRING(gloom_version_string(), GLOOM_VERSION_STRING);
@@ -418,6 +512,7 @@ static void the_library(void)
 
 int main(void)
 {
+    make_folder(ON_DISK);
     short_constructors();
     sizing();
     options();
@@ -427,7 +522,10 @@ int main(void)
         facts(KINDS[i]);
         whole_filters(KINDS[i]);
         bytes(KINDS[i]);
+        combined_filters(KINDS[i]);
+        streams_and_files(KINDS[i]);
     }
+    maps();
     the_library();
     return check_report();
 }

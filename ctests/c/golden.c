@@ -3,7 +3,11 @@
  *   golden recipes DIR   recipes on stdin, one a line; leaves the v1 files, to be hashed, as DIR/name.kind
  *   golden hashes        hash_vectors.tsv on stdin
  *   golden seeds         seeded_vectors.tsv on stdin */
+#if !defined(_DEFAULT_SOURCE)
+#define _DEFAULT_SOURCE
+#endif
 #include "filters.h"
+#include "folder.h"
 #include "v1.h"
 
 enum { LONGEST_INPUT = 1 << 17, LONGEST_LINE = 4096 };
@@ -66,7 +70,7 @@ static size_t recipe_key(unsigned char *key, const char *word, uint64_t i)
     return len;
 }
 
-static void recipes(const char *folder)
+static void recipes(const char *files)
 {
     static unsigned char key[2048];
     char line[LONGEST_LINE];
@@ -105,11 +109,19 @@ static void recipes(const char *folder)
             char path[4096];
             size_t len;
             unsigned char *file = v1_of(filter, &len);
-            REQUIRE(snprintf(path, sizeof path, "%s/%s.%d", folder, name, (int)KINDS[kind]) <
+            REQUIRE(snprintf(path, sizeof path, "%s/%s.%d", files, name, (int)KINDS[kind]) <
                     (int)sizeof path);
-            FILE *out = fopen(path, "wb");
-            REQUIRE(out != NULL);
-            REQUIRE(fwrite(file, 1, len, out) == len && fclose(out) == 0);
+            CHECK_OK(gloom_save(filter, path, GLOOM_FORMAT_V1, NULL));
+            CHECK(file_is(path, file, len)); /* so that the hash of the one is that of the other */
+            for (int other = 0; other < KIND_COUNT; other++) {
+                gloom_load_options options = GLOOM_LOAD_OPTIONS_INIT;
+                gloom_filter *loaded = NULL;
+                options.kind = KINDS[other];
+                CHECK_OK(gloom_load(path, &options, &loaded, NULL));
+                CHECK(gloom_equal(loaded, filter));
+                CHECK_U64(gloom_count(loaded), count);
+                gloom_free(loaded);
+            }
             free(file);
             gloom_free(filter);
         }

@@ -8,8 +8,10 @@
 #include <math.h>
 
 #include "filters.h"
+#include "folder.h"
 #include "keys.h"
-#include "v1.h"
+#include "native.h"
+#include "streams.h"
 
 enum { SLOTS = 6, UNIVERSE = 512, MOST_BLOCKS = 96, LOOK_OVER_EVERY = 64 };
 
@@ -34,6 +36,8 @@ typedef struct {
     uint64_t num_blocks, seed, count;
     uint32_t k;
     uint8_t has[UNIVERSE];
+    bool blurred; /* has bits of other keys, too, left by an intersection */
+    bool mapped;  /* to a file of its own */
 } slot;
 
 static slot slots[SLOTS];
@@ -48,9 +52,26 @@ static bool compatible(const slot *a, const slot *b)
     return a->num_blocks == b->num_blocks && a->k == b->k && a->seed == b->seed;
 }
 
+static const char *file_of(const slot *s)
+{
+    char name[32];
+    (void)snprintf(name, sizeof name, "map-%d", (int)(s - slots));
+    return path_of(name);
+}
+
 static void vacate(slot *s)
 {
     gloom_free(s->filter); /* NULL, too */
+    if (s->mapped) {
+        gloom_file_info info = GLOOM_FILE_INFO_INIT;
+        gloom_filter *verified = NULL;
+        CHECK_OK(gloom_inspect(file_of(s), &info, NULL));
+        CHECK_U64(info.dirty, 0);
+        CHECK_U64(info.count, s->count);
+        CHECK_OK(gloom_map(file_of(s), GLOOM_MAP_VERIFY, &verified, NULL));
+        gloom_free(verified);
+        unlink(file_of(s));
+    }
     memset(s, 0, sizeof *s);
 }
 
@@ -61,6 +82,18 @@ static void check_facts(const slot *s)
     CHECK_U64(gloom_k(s->filter), s->k);
     CHECK_U64(gloom_seed(s->filter), s->seed);
     CHECK_U64(gloom_count(s->filter), s->count);
+}
+
+/* Puts a filter that was made of `from` in the place of `to`, which may be the same. */
+static void settle(slot *to, const slot *from, gloom_filter *filter, int32_t kind)
+{
+    slot made = *from;
+    made.filter = filter;
+    made.kind = kind;
+    made.mapped = false;
+    vacate(to);
+    *to = made;
+    check_facts(to);
 }
 
 /* -- keys: in memory that ends where they end, so that a tool sees a read past it; at any alignment -- */
@@ -284,7 +317,7 @@ static void add_keys(slot *s)
 
 /* -- batches -- */
 
-static const unsigned char *bytes_of[UNIVERSE];
+static const unsigned char *universe_bytes[UNIVERSE];
 static size_t len_of[UNIVERSE];
 
 enum { MOST_KEYS = 3000 };
@@ -298,7 +331,7 @@ static void make_universe(void)
         REQUIRE(copy != NULL);
         memcpy(copy, k.bytes, k.len);
         free(k.memory);
-        bytes_of[id] = copy;
+        universe_bytes[id] = copy;
         len_of[id] = k.len;
     }
 }
@@ -313,7 +346,7 @@ static key_set any_keys(const slot *s, source from, size_t at_least)
         do
             batch_ids[i] = any_id();
         while (from == FIXED && len_of[batch_ids[i]] != len_of[batch_ids[0]]);
-        bytes[i] = bytes_of[batch_ids[i]];
+        bytes[i] = universe_bytes[batch_ids[i]];
         lens[i] = len_of[batch_ids[i]];
     }
     size_t before = rarely(2) ? (size_t)below(100) : 0, behind = rarely(2) ? (size_t)below(100) : 0;
@@ -510,6 +543,7 @@ static void merge(slot *target, slot *source)
         for (int id = 0; id < UNIVERSE; id++)
             target->has[id] |= source->has[id];
         target->count = saturating_add(target->count, source->count);
+        target->blurred |= source->blurred;
     }
     check_facts(target);
     check_facts(source);
@@ -527,14 +561,7 @@ static void clone(slot *to, slot *from)
     }
     CHECK_OK(gloom_clone(from->filter, &out, error));
     CHECK(gloom_equal(out, from->filter));
-    slot copy = *from;
-    copy.filter = out;
-    if (to != from)
-        vacate(to);
-    else
-        gloom_free(to->filter); /* the clone lives on without its original */
-    *to = copy;
-    check_facts(to);
+    settle(to, from, out, from->kind); /* the clone lives on without its original */
 }
 
 static void compare(const slot *a, const slot *b)
@@ -543,7 +570,7 @@ static void compare(const slot *a, const slot *b)
     CHECK(equal == gloom_equal(b->filter, a->filter));
     if (!compatible(a, b))
         CHECK(!equal);
-    else if (memcmp(a->has, b->has, sizeof a->has) == 0)
+    else if (memcmp(a->has, b->has, sizeof a->has) == 0 && !a->blurred && !b->blurred)
         CHECK(equal);
     CHECK(!gloom_equal(a->filter, NULL));
     CHECK(!gloom_equal(NULL, b->filter));
@@ -554,6 +581,7 @@ static void clear(slot *s)
     CHECK_OK(gloom_clear(s->filter));
     memset(s->has, 0, sizeof s->has);
     s->count = 0;
+    s->blurred = false;
     CHECK_F64(gloom_fill_ratio(s->filter), 0.0);
     check_facts(s);
 }
@@ -571,7 +599,7 @@ static void figures(const slot *s)
     CHECK_U64(gloom_bit_capacity(s->filter), s->num_blocks * 512);
     CHECK(gloom_memory_bytes(s->filter) >= s->num_blocks * BYTES_PER_BLOCK);
     CHECK_F64(fill, (double)bits_set(s->filter) / (double)gloom_bit_capacity(s->filter));
-    CHECK(!gloom_is_mapped(s->filter) && !gloom_is_read_only(s->filter));
+    CHECK(gloom_is_mapped(s->filter) == s->mapped && !gloom_is_read_only(s->filter));
     CHECK(gloom_simd_level(s->filter)[0] != 0);
 }
 
@@ -648,12 +676,7 @@ static void serialize_and_load(slot *to, slot *from)
     } else {
         CHECK_OK(status);
         CHECK(gloom_equal(out, from->filter));
-        slot loaded = *from;
-        loaded.filter = out;
-        loaded.kind = options.kind == 0 ? GLOOM_KIND_ATOMIC : options.kind;
-        gloom_free(to->filter);
-        *to = loaded;
-        check_facts(to);
+        settle(to, from, out, options.kind == 0 ? GLOOM_KIND_ATOMIC : options.kind);
         return;
     }
     CHECK(out == (gloom_filter *)&space);
@@ -666,12 +689,238 @@ static void claim_a_count(slot *s)
     if (s->seed != 0)
         return;
     unsigned char *file = v1_of(s->filter, &len);
-    s->count = rarely(2) ? UINT64_MAX - below(20) : below(20);
-    put_little_endian(file + V1_COUNT, s->count, 8);
+    slot claimed = *s;
+    claimed.count = rarely(2) ? UINT64_MAX - below(20) : below(20);
+    put_little_endian(file + V1_COUNT, claimed.count, 8);
     v1_seal(file, len);
-    gloom_free(s->filter);
-    s->filter = v1_load(file, len, s->kind);
+    settle(s, &claimed, v1_load(file, len, s->kind), s->kind);
     free(file);
+}
+
+/* -- filters of others -- */
+
+static void intersect(slot *target, slot *source)
+{
+    gloom_error space, *error = maybe_error(&space);
+    gloom_status status = gloom_intersect(target->filter, source->filter, error);
+    check_explained(error, status);
+    CHECK_STATUS(status, compatible(target, source) ? GLOOM_OK : GLOOM_ERR_INCOMPATIBLE);
+    if (status == GLOOM_OK && target != source) {
+        for (int id = 0; id < UNIVERSE; id++)
+            target->has[id] &= source->has[id];
+        target->count = target->count < source->count ? target->count : source->count;
+        target->blurred = true;
+    }
+    check_facts(target);
+    check_facts(source);
+}
+
+static void fold(slot *to, slot *from)
+{
+    gloom_error space, *error = maybe_error(&space);
+    gloom_filter *out = (gloom_filter *)&space;
+    uint64_t factor = rarely(3) ? any_number() : 1 + below(from->num_blocks);
+    gloom_status status = gloom_fold(from->filter, factor, &out, error);
+    check_explained(error, status);
+    if (factor == 0 || from->num_blocks % factor != 0) {
+        CHECK_STATUS(status, GLOOM_ERR_INVALID_ARGUMENT);
+        CHECK(out == (gloom_filter *)&space);
+        return;
+    }
+    CHECK_OK(status);
+    slot folded = *from;
+    folded.num_blocks /= factor;
+    settle(to, &folded, out, from->kind);
+}
+
+static void merge_bytes(slot *target, slot *source)
+{
+    gloom_error space, *error = maybe_error(&space);
+    int32_t format = source->seed != 0 || rarely(2) ? GLOOM_FORMAT_NATIVE : GLOOM_FORMAT_V1;
+    size_t len;
+    unsigned char *bytes = bytes_of(source->filter, format, &len);
+    bool damaged = rarely(4);
+    if (damaged) { /* at the end, where only the checksum tells */
+        size_t at = len - 1 - (size_t)below(60);
+        bytes[at] ^= (unsigned char)(1 + below(255));
+    }
+    filter_state before = state_of(target->filter);
+    gloom_status status = gloom_merge_serialized(target->filter, bytes, len, error);
+    check_explained(error, status);
+    CHECK_STATUS(status, !compatible(target, source) ? GLOOM_ERR_INCOMPATIBLE
+                         : damaged                   ? GLOOM_ERR_CORRUPT
+                                                     : GLOOM_OK);
+    if (status == GLOOM_OK) {
+        for (int id = 0; id < UNIVERSE; id++)
+            target->has[id] |= source->has[id];
+        target->count = saturating_add(target->count, source->count); /* twice its own, too: bytes are a copy */
+        target->blurred |= source->blurred;
+        free(before.blocks);
+    } else {
+        CHECK(is_still(target->filter, before));
+    }
+    free(bytes);
+    check_facts(target);
+}
+
+/* -- streams and files -- */
+
+static void write_and_read(slot *to, slot *from)
+{
+    gloom_error space, *error = maybe_error(&space);
+    gloom_filter *out = (gloom_filter *)&space;
+    int32_t format = (int32_t)below(2);
+    stream s = {.most = rarely(3) ? 0 : 1000 + (size_t)below(40000), .rng = rng_next(&rng)};
+    if (rarely(4)) {
+        s.special_call = 1 + below(12);
+        s.special = rarely(2) ? -1 : (int64_t)below(3) - 2;
+    }
+    gloom_status status = gloom_write(from->filter, format, stream_write, &s, error);
+    check_explained(error, status);
+    if (format == GLOOM_FORMAT_V1 && from->seed != 0)
+        CHECK_STATUS(status, GLOOM_ERR_UNSUPPORTED);
+    else if (s.special_call != 0 && s.calls >= s.special_call)
+        CHECK_STATUS(status, s.special == -1  ? GLOOM_ERR_CANCELLED
+                             : s.special == 0 ? GLOOM_ERR_INVALID_ARGUMENT
+                                              : GLOOM_ERR_IO);
+    else
+        CHECK_OK(status);
+    if (status != GLOOM_OK) {
+        free(s.bytes);
+        return;
+    }
+    s.calls = 0;
+    gloom_load_options options = GLOOM_LOAD_OPTIONS_INIT;
+    options.kind = (int32_t)below(4);
+    status = gloom_read(stream_read, &s, &options, &out, error);
+    check_explained(error, status);
+    free(s.bytes);
+    if (status == GLOOM_OK) {
+        CHECK_U64(s.at, s.len);
+        CHECK(gloom_equal(out, from->filter));
+        settle(to, from, out, options.kind == 0 ? GLOOM_KIND_ATOMIC : options.kind);
+        return;
+    }
+    CHECK(s.special_call != 0 && s.calls == s.special_call);
+    CHECK(out == (gloom_filter *)&space);
+}
+
+static void save_and_load(slot *to, slot *from)
+{
+    gloom_error space, *error = maybe_error(&space);
+    gloom_filter *out = (gloom_filter *)&space;
+    gloom_file_info info = GLOOM_FILE_INFO_INIT;
+    int32_t format = (int32_t)below(2);
+    const char *path = path_of("saved");
+    gloom_status status = gloom_save(from->filter, path, format, error);
+    check_explained(error, status);
+    if (format == GLOOM_FORMAT_V1 && from->seed != 0) {
+        CHECK_STATUS(status, GLOOM_ERR_UNSUPPORTED);
+        return;
+    }
+    CHECK_OK(status);
+    CHECK_OK(gloom_inspect(path, &info, NULL));
+    CHECK_U64((uint64_t)info.format, (uint64_t)format);
+    CHECK_U64(info.num_blocks, from->num_blocks);
+    CHECK_U64(info.count, from->count);
+    CHECK_U64(info.seed, from->seed);
+    CHECK_U64(info.dirty, 0);
+    if (from->mapped) /* in use by itself */
+        CHECK_STATUS(gloom_save(to->filter, file_of(from), GLOOM_FORMAT_NATIVE, error), GLOOM_ERR_BUSY);
+    if (format == GLOOM_FORMAT_NATIVE && rarely(2)) {
+        /* The same file in place, for a while. */
+        uint32_t flags = (uint32_t)below(8);
+        CHECK_OK(gloom_map(path, flags, &out, error));
+        CHECK(gloom_equal(out, from->filter));
+        CHECK_STATUS(gloom_sync(out, error),
+                     flags & GLOOM_MAP_READ_WRITE ? GLOOM_OK : GLOOM_ERR_READ_ONLY);
+        CHECK_STATUS(gloom_add(out, "key", 3), flags & GLOOM_MAP_READ_WRITE ? GLOOM_OK : GLOOM_ERR_READ_ONLY);
+        gloom_free(out);
+        return;
+    }
+    gloom_load_options options = GLOOM_LOAD_OPTIONS_INIT;
+    options.kind = (int32_t)below(4);
+    options.max_bytes = rarely(3) ? 64 * (1 + below(MOST_BLOCKS)) : 0;
+    status = gloom_load(path, &options, &out, error);
+    check_explained(error, status);
+    if (options.max_bytes != 0 && options.max_bytes < from->num_blocks * BYTES_PER_BLOCK) {
+        CHECK_STATUS(status, GLOOM_ERR_LIMIT);
+        CHECK(out == (gloom_filter *)&space);
+        return;
+    }
+    CHECK_OK(status);
+    CHECK(gloom_equal(out, from->filter));
+    settle(to, from, out, options.kind == 0 ? GLOOM_KIND_ATOMIC : options.kind);
+}
+
+/* The filter goes to a file and is used there from now on. */
+static void become_a_map(slot *s)
+{
+    gloom_error space;
+    slot mapped = *s;
+    if (s->mapped)
+        return;
+    CHECK_OK(gloom_save(s->filter, file_of(s), GLOOM_FORMAT_NATIVE, NULL));
+    gloom_free(s->filter);
+    CHECK_OK(gloom_map(file_of(s), GLOOM_MAP_READ_WRITE | GLOOM_MAP_VERIFY, &mapped.filter, &space));
+    mapped.kind = GLOOM_KIND_ATOMIC;
+    mapped.mapped = true;
+    *s = mapped;
+    check_facts(s);
+}
+
+static void create_a_map(slot *s)
+{
+    gloom_options options = GLOOM_OPTIONS_INIT;
+    gloom_error space, *error = maybe_error(&space);
+    gloom_filter *out = (gloom_filter *)&space;
+    vacate(s);
+    options.kind = (int32_t)below(4);
+    options.num_blocks = 1 + below(MOST_BLOCKS);
+    options.k = (uint32_t)(LAYOUT_MIN_K + below(LAYOUT_MAX_K - LAYOUT_MIN_K + 1));
+    options.seed = rarely(4) ? 99 : 0;
+    gloom_status status = gloom_map_create(file_of(s), &options, &out, error);
+    check_explained(error, status);
+    if (options.kind == GLOOM_KIND_PLAIN || options.kind == GLOOM_KIND_SHARDED) {
+        CHECK_STATUS(status, GLOOM_ERR_INVALID_ARGUMENT);
+        CHECK(out == (gloom_filter *)&space);
+        create_well(s);
+        return;
+    }
+    CHECK_OK(status);
+    *s = (slot){.filter = out,
+                .kind = GLOOM_KIND_ATOMIC,
+                .num_blocks = options.num_blocks,
+                .seed = options.seed,
+                .k = options.k,
+                .mapped = true};
+    check_facts(s);
+}
+
+static void misuse_files(slot *s)
+{
+    gloom_error space, *error = maybe_error(&space);
+    gloom_filter *out = (gloom_filter *)&space;
+    gloom_file_info info = GLOOM_FILE_INFO_INIT;
+    uint32_t unknown = (uint32_t)any_number() | (uint32_t)8 << below(29);
+    int32_t format = 2 + (int32_t)below(1000);
+    gloom_status status = GLOOM_OK;
+    switch (below(10)) {
+    case 0: status = gloom_save(s->filter, rarely(2) ? NULL : path_of("missing/file"), 0, error); break;
+    case 1: status = gloom_save(s->filter, path_of("file"), format, error); break;
+    case 2: status = gloom_load(rarely(2) ? folder : path_of("missing"), NULL, &out, error); break;
+    case 3: status = gloom_inspect(rarely(2) ? folder : path_of("missing"), &info, error); break;
+    case 4: status = gloom_map(rarely(2) ? folder : path_of("missing"), (uint32_t)below(8), &out, error); break;
+    case 5: status = gloom_map(path_of("saved"), unknown, &out, error); break;
+    case 6: status = s->mapped ? gloom_map_create(file_of(s), &(gloom_options)GLOOM_OPTIONS_INIT, &out, error)
+                               : gloom_sync(s->filter, error); break;
+    case 7: status = gloom_write(s->filter, format, stream_write, NULL, error); break;
+    case 8: status = gloom_write(s->filter, 0, NULL, NULL, error); break;
+    default: status = gloom_read(NULL, NULL, NULL, &out, error); break;
+    }
+    CHECK(status != GLOOM_OK);
+    check_explained(error, status);
+    CHECK(out == (gloom_filter *)&space);
     check_facts(s);
 }
 
@@ -691,7 +940,7 @@ static void null_facts(void)
 static void any_call(void)
 {
     slot *s = any_slot();
-    switch (below(26)) {
+    switch (below(36)) {
     case 0: create_well(s); break;
     case 1: create_anyhow(); break;
     case 2: size_anyhow(); break;
@@ -720,6 +969,16 @@ static void any_call(void)
     case 22:
     case 23: test_a_batch(s); break;
     case 24: misuse_a_batch(s); break;
+    case 25: intersect(s, any_slot()); break;
+    case 26:
+    case 27: fold(s, any_slot()); break;
+    case 28: merge_bytes(s, any_slot()); break;
+    case 29:
+    case 30: write_and_read(s, any_slot()); break;
+    case 31: save_and_load(s, any_slot()); break;
+    case 32: become_a_map(s); break;
+    case 33: create_a_map(s); break;
+    case 34: misuse_files(s); break;
     default: null_facts(); break;
     }
 }
@@ -732,6 +991,7 @@ int main(int argc, char **argv)
     printf("seed %" PRIu64 ", %" PRIu64 " calls\n", seed, calls);
     fflush(stdout); /* so that it is there after a crash */
     rng = seed;
+    make_folder(IN_MEMORY);
     find_aliases();
     make_universe();
     for (int i = 0; i < SLOTS; i++)
@@ -747,7 +1007,7 @@ int main(int argc, char **argv)
         vacate(&slots[i]);
     }
     for (int id = 0; id < UNIVERSE; id++)
-        free((void *)bytes_of[id]);
+        free((void *)universe_bytes[id]);
     free_pieces();
     return check_report();
 }

@@ -4,7 +4,7 @@
 //! What a page has to keep to:
 //! - Every fence names its language. (rustdoc takes one that does not for Rust.)
 //! - A `c` block is a whole program. Its first line is a comment that begins with the name of its file.
-//! - A `text` block right after a `c` block is what the program prints.
+//! - A `text` block right after a `c` block is what the program prints. It runs in an empty folder, and leaves it empty.
 //! - A `sh` block whose first line calls `cc` is run beside the page's programs, with `include` and `target` at hand.
 //! - A page with a `rust` block is included in src/lib.rs, which makes the block a doctest.
 
@@ -115,8 +115,12 @@ fn programs_run_and_print_what_the_pages_say() {
             let mut command = compiler();
             command.args(FLAGS).arg(&source);
             let program = Program::link(command, name.trim_end_matches(".c"), Library::Static);
-            let outcome = Outcome::of(&mut program.command());
+            // Those that write files write them here, and leave none.
+            let place = folder("docs").join(format!("{name}-{}", std::process::id()));
+            fs::create_dir(&place).expect("target is writable");
+            let outcome = Outcome::of(program.command().current_dir(&place));
             assert!(outcome.status.success(), "{}:{}: {outcome}", page.path, block.line);
+            fs::remove_dir(&place).expect("the program has left nothing");
             programs += 1;
             if let Some(expected) = page.blocks.get(at + 1).filter(|next| next.language == "text") {
                 assert!(

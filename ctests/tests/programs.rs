@@ -36,6 +36,32 @@ fn v1_corrupt() {
 }
 
 #[test]
+fn files() {
+    Program::new("files", Library::Static).run(&[]);
+}
+
+#[test]
+fn streams() {
+    Program::new("streams", Library::Static).run(&[]);
+}
+
+/// Every bit of a native file.
+#[test]
+fn native_corrupt() {
+    Program::new("native_corrupt", Library::Static).run(&["1"]);
+}
+
+#[test]
+fn maps() {
+    Program::new("maps", Library::Static).run(&["2000"]);
+}
+
+#[test]
+fn combine() {
+    Program::new("combine", Library::Static).run(&["100000"]);
+}
+
+#[test]
 fn threads() {
     Program::new("threads", Library::Static).run(&["100000"]);
 }

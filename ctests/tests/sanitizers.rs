@@ -45,6 +45,31 @@ fn address_sanitizer_v1_corrupt() {
 }
 
 #[test]
+fn address_sanitizer_files() {
+    run_with_address_sanitizer("files", &[]);
+}
+
+#[test]
+fn address_sanitizer_streams() {
+    run_with_address_sanitizer("streams", &[]);
+}
+
+#[test]
+fn address_sanitizer_native_corrupt() {
+    run_with_address_sanitizer("native_corrupt", &["97"]);
+}
+
+#[test]
+fn address_sanitizer_maps() {
+    run_with_address_sanitizer("maps", &["50"]);
+}
+
+#[test]
+fn address_sanitizer_combine() {
+    run_with_address_sanitizer("combine", &["20000"]);
+}
+
+#[test]
 fn address_sanitizer_threads() {
     run_with_address_sanitizer("threads", &["50000"]);
 }

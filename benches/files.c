@@ -1,0 +1,215 @@
+/* How long it takes to save, load and map a large filter, beside dd with as many bytes.
+ *
+ * usage: files [FOLDER [MEBIBYTES]]    (.  1024)
+ *
+ * Works in a folder of its own inside FOLDER, which it removes, and takes twice the bytes in memory and three times on
+ * the disk. `make bench-files` builds and runs it. */
+#if !defined(_GNU_SOURCE)
+#define _GNU_SOURCE
+#endif
+#include <fcntl.h>
+#include <gloom.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { PATH_ROOM = 1024, ROUNDS = 3, KEYS_AT_A_TIME = 1 << 16, BLOCK = 64 };
+
+static char folder[PATH_ROOM], filter_path[2 * PATH_ROOM], dd_path[2 * PATH_ROOM];
+static uint64_t bytes;
+static double started;
+
+static void remove_folder(void)
+{
+    unlink(filter_path);
+    unlink(dd_path);
+    rmdir(folder);
+}
+
+static void require(int is_so, const char *what)
+{
+    if (!is_so) {
+        perror(what);
+        exit(1);
+    }
+}
+
+static void must(gloom_status status, const gloom_error *error)
+{
+    if (status != GLOOM_OK) {
+        fprintf(stderr, "%s: %s\n", gloom_status_string(status), error ? error->message : "");
+        exit(1);
+    }
+}
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+static void begin(void)
+{
+    started = now();
+}
+
+/* The shortest time of some rounds. */
+static void end(double *best)
+{
+    double seconds = now() - started;
+    if (*best == 0 || seconds < *best)
+        *best = seconds;
+}
+
+static void tell(const char *what, double seconds)
+{
+    printf("%-46s %8.3f s  %5.2f GB/s\n", what, seconds, (double)bytes / 1e9 / seconds);
+}
+
+static void tell_short(const char *what, double seconds)
+{
+    printf("%-46s %8.3f ms\n", what, seconds * 1e3);
+}
+
+static void run(const char *command)
+{
+    require(system(command) == 0, command);
+}
+
+/* Takes a file out of the page cache. */
+static void forget(const char *path)
+{
+    int file = open(path, O_RDONLY);
+    require(file >= 0 && fsync(file) == 0, path);
+    posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);
+    close(file);
+}
+
+static void fill(gloom_filter *filter)
+{
+    static uint64_t keys[KEYS_AT_A_TIME];
+    /* 10 bits a key, as at a rate of 1 %. */
+    for (uint64_t key = 0; key < bytes * 8 / 10;) {
+        for (size_t i = 0; i < KEYS_AT_A_TIME; i++)
+            keys[i] = key++;
+        must(gloom_add_batch_fixed(filter, keys, sizeof keys[0], KEYS_AT_A_TIME), NULL);
+    }
+}
+
+/* What a program does that only wants the bytes in its memory. */
+static void read_into_memory(const char *path)
+{
+    int file = open(path, O_RDONLY);
+    char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    require(file >= 0 && memory != MAP_FAILED, path);
+    madvise(memory, bytes, MADV_HUGEPAGE);
+    for (uint64_t at = 0; at < bytes;) {
+        ssize_t got = read(file, memory + at, bytes - at < 1 << 20 ? bytes - at : 1 << 20);
+        require(got > 0, path);
+        at += (uint64_t)got;
+    }
+    munmap(memory, bytes);
+    close(file);
+}
+
+static void measure(gloom_filter *filter)
+{
+    double dd = 0, save = 0, read_cold = 0, load_cold = 0, read_warm = 0, load_warm = 0;
+    double map = 0, first = 0, first_cold = 0, verify = 0, write_map = 0, write_close = 0;
+    char dd_write[4 * PATH_ROOM];
+    gloom_error error = {0};
+    (void)snprintf(dd_write, sizeof dd_write,
+                   "dd if=/dev/zero of='%s' bs=1M count=%" PRIu64 " conv=fsync 2>/dev/null", dd_path, bytes >> 20);
+    for (int round = 0; round < ROUNDS; round++) {
+        gloom_filter *loaded = NULL;
+        begin();
+        run(dd_write);
+        end(&dd);
+        begin();
+        must(gloom_save(filter, filter_path, GLOOM_FORMAT_NATIVE, &error), &error);
+        end(&save);
+
+        forget(dd_path);
+        begin();
+        read_into_memory(dd_path);
+        end(&read_cold);
+        forget(filter_path);
+        begin();
+        must(gloom_load(filter_path, NULL, &loaded, &error), &error);
+        end(&load_cold);
+        gloom_free(loaded);
+
+        begin();
+        read_into_memory(filter_path);
+        end(&read_warm);
+        begin();
+        must(gloom_load(filter_path, NULL, &loaded, &error), &error);
+        end(&load_warm);
+        gloom_free(loaded);
+
+        forget(filter_path);
+        begin();
+        must(gloom_map(filter_path, 0, &loaded, &error), &error);
+        require(gloom_test(loaded, &(uint64_t){0}, 8), "the key is there");
+        end(&first_cold);
+        gloom_free(loaded);
+        read_into_memory(filter_path);
+        begin();
+        must(gloom_map(filter_path, 0, &loaded, &error), &error);
+        end(&map);
+        require(gloom_test(loaded, &(uint64_t){0}, 8), "the key is there");
+        end(&first);
+        gloom_free(loaded);
+        begin();
+        must(gloom_map(filter_path, GLOOM_MAP_VERIFY, &loaded, &error), &error);
+        end(&verify);
+        gloom_free(loaded);
+
+        begin();
+        must(gloom_map(filter_path, GLOOM_MAP_READ_WRITE, &loaded, &error), &error);
+        end(&write_map);
+        must(gloom_add(loaded, "new", 3), NULL);
+        begin();
+        gloom_free(loaded);
+        end(&write_close);
+    }
+    tell("write by dd (bs=1M conv=fsync)", dd);
+    tell("gloom_save", save);
+    tell("read into memory, not in the page cache", read_cold);
+    tell("gloom_load, not in the page cache", load_cold);
+    tell("read into memory, in the page cache", read_warm);
+    tell("gloom_load, in the page cache", load_warm);
+    tell("gloom_map with GLOOM_MAP_VERIFY, in the page cache", verify);
+    tell("gloom_free of the last writer, in the page cache", write_close);
+    tell_short("gloom_map", map);
+    tell_short("gloom_map and the first test", first);
+    tell_short("the same, not in the page cache", first_cold);
+    tell_short("gloom_map with GLOOM_MAP_READ_WRITE", write_map);
+}
+
+int main(int argc, char **argv)
+{
+    gloom_options options = GLOOM_OPTIONS_INIT;
+    gloom_filter *filter = NULL;
+    gloom_error error = {0};
+    bytes = (argc > 2 ? strtoull(argv[2], NULL, 10) : 1024) << 20;
+    (void)snprintf(folder, sizeof folder, "%s/gloom-files-XXXXXX", argc > 1 ? argv[1] : ".");
+    require(mkdtemp(folder) != NULL, folder);
+    (void)snprintf(filter_path, sizeof filter_path, "%s/filter", folder);
+    (void)snprintf(dd_path, sizeof dd_path, "%s/dd", folder);
+    atexit(remove_folder);
+    options.num_blocks = bytes / BLOCK;
+    options.k = 7;
+    must(gloom_create(&options, &filter, &error), &error);
+    fill(filter);
+    printf("%" PRIu64 " MiB; the best of %d rounds\n", bytes >> 20, ROUNDS);
+    measure(filter);
+    gloom_free(filter);
+    return 0;
+}

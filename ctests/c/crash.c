@@ -1,0 +1,820 @@
+/* Processes that are killed, and system calls that fail, at every point of a save and of what is done to a map. A path
+ * always holds a whole file, the old one or the new one, and a mapped file keeps every key.
+ *
+ * usage: crash kill|fail|interrupt|readers-meet-writers|writers-meet|fork, or crash random SEED KILLS, or
+ * crash storm SEED CYCLES */
+#include "faults.h"
+
+#include <sys/wait.h>
+
+#include "filters.h"
+#include "folder.h"
+#include "native.h"
+#include "rng.h"
+
+enum { OLD_KEYS = 100, KEYS = 200, NUM_BLOCKS = 40, K = 7, NOT_STRUCK = 42 };
+
+static unsigned char *old_bytes, *new_bytes[2]; /* the old file, and the new one in each format */
+static size_t old_len, new_len[2];
+static gloom_filter *new_filter; /* what is saved */
+static gloom_filter *mapped;     /* what is mapped for writing, or NULL */
+
+static const char *target(void)
+{
+    return path_of("filter");
+}
+
+static void make_filters(void)
+{
+    gloom_filter *old = make_filter(GLOOM_KIND_PLAIN, NUM_BLOCKS, K, 0);
+    add_numbers(old, 0, OLD_KEYS);
+    old_bytes = bytes_of(old, GLOOM_FORMAT_NATIVE, &old_len);
+    gloom_free(old);
+    new_filter = make_filter(GLOOM_KIND_PLAIN, NUM_BLOCKS, K, 0);
+    add_numbers(new_filter, 0, KEYS);
+    for (int32_t format = GLOOM_FORMAT_NATIVE; format <= GLOOM_FORMAT_V1; format++)
+        new_bytes[format] = bytes_of(new_filter, format, &new_len[format]);
+}
+
+/* Has the folder nothing in it but this many files? */
+static void check_files(uint64_t n)
+{
+    CHECK_U64(names_in(folder), n);
+}
+
+static void empty_folder(void)
+{
+    pid_t owner = folder_owner;
+    remove_tree(folder);
+    REQUIRE(mkdir(folder, 0700) == 0);
+    folder_owner = owner;
+}
+
+static void check_has_keys(gloom_filter *filter, uint64_t keys)
+{
+    CHECK_U64(numbers_missing(filter, 0, keys), 0);
+    gloom_free(filter);
+}
+
+/* Tells what went wrong, too. */
+static bool maps(uint32_t flags, gloom_filter **filter)
+{
+    gloom_error error = {0};
+    *filter = NULL;
+    gloom_status status = gloom_map(target(), flags, filter, &error);
+    if (status != GLOOM_OK)
+        fprintf(stderr, "gloom_map, flags %u: %s\n", (unsigned)flags, error.message);
+    CHECK_OK(status);
+    return status == GLOOM_OK;
+}
+
+/* The file can be used in every way, is clean once it has been closed, and has its keys. */
+static void check_whole(uint64_t keys)
+{
+    static const uint32_t ways[] = {GLOOM_MAP_VERIFY, GLOOM_MAP_READ_WRITE, GLOOM_MAP_VERIFY};
+    gloom_file_info info = GLOOM_FILE_INFO_INIT;
+    gloom_filter *filter;
+    for (int i = 0; i < 3; i++)
+        if (maps(ways[i], &filter))
+            check_has_keys(filter, keys);
+    filter = NULL;
+    CHECK_OK(gloom_load(target(), NULL, &filter, NULL));
+    check_has_keys(filter, keys);
+    CHECK_OK(gloom_inspect(target(), &info, NULL));
+    CHECK_U64(info.dirty, 0);
+}
+
+/* ---- what is done to files ---- */
+
+typedef struct {
+    const char *name;
+    void (*prepare)(void);
+    gloom_status (*act)(gloom_error *error); /* what is struck */
+    void (*check_killed)(void);              /* afterwards in another process */
+    /* Afterwards in this process. `struck` is the call that failed, NULL if none did. */
+    void (*check_failed)(gloom_status status, const char *struck);
+} operation;
+
+/* Saving */
+
+static int32_t format;
+static bool is_over_old;
+static bool was_named; /* had the new file its name when the fault struck? */
+
+static void note_name(const char *name, int file, void *address)
+{
+    (void)file, (void)address;
+    if ((strcmp(name, "rename") == 0 || strcmp(name, "renameat2") == 0) && faults.struck == NULL)
+        was_named = true;
+}
+
+static void prepare_save(void)
+{
+    empty_folder();
+    if (is_over_old)
+        write_file(target(), old_bytes, old_len);
+    was_named = false;
+    faults.after = note_name;
+}
+
+static gloom_status save(gloom_error *error)
+{
+    return gloom_save(new_filter, target(), format, error);
+}
+
+static bool is_old(void)
+{
+    return is_over_old ? exists(target()) && file_is(target(), old_bytes, old_len) : !exists(target());
+}
+
+static bool is_new(void)
+{
+    return exists(target()) && file_is(target(), new_bytes[format], new_len[format]);
+}
+
+static void check_killed_save(void)
+{
+    uint64_t left = names_in(folder) - exists(target());
+    CHECK(is_old() || is_new());
+    CHECK_BETWEEN(left, 0, 1);
+    /* What was left does not disturb the next. */
+    CHECK_OK(save(NULL));
+    CHECK(is_new());
+    check_files(1 + left);
+}
+
+static bool is_one_of(const char *call, const char *const *names, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(call, names[i]) == 0)
+            return true;
+    return false;
+}
+
+/* A call whose failure is a failure of the whole. (Those that only look, such as for an old file that may be replaced, or
+ * clean up, may fail; what must hold is checked all the same.) */
+static bool is_essential(const char *call)
+{
+    static const char *const names[] = {"write", "pwrite64", "fsync",  "fallocate", "mmap",
+                                        "msync", "fchmod",   "rename", "lock",      "dup"};
+    return call != NULL && faults.error != EINTR && is_one_of(call, names, sizeof names / sizeof names[0]);
+}
+
+static void check_failed_save(gloom_status status, const char *struck)
+{
+    bool is_left = struck != NULL && strcmp(struck, "unlink") == 0;
+    check_files(exists(target()) + is_left);
+    CHECK(status != GLOOM_OK || !is_essential(struck));
+    /* Writing the folder comes last: then the new file is there. */
+    CHECK(status == GLOOM_OK || was_named ? is_new() : is_old());
+}
+
+/* Maps */
+
+static void prepare_nothing(void)
+{
+    empty_folder();
+}
+
+static void prepare_old(void)
+{
+    empty_folder();
+    write_file(target(), old_bytes, old_len);
+}
+
+static void map_old(void)
+{
+    prepare_old();
+    REQUIRE(maps(GLOOM_MAP_READ_WRITE, &mapped));
+    add_numbers(mapped, OLD_KEYS, KEYS);
+}
+
+/* As a killed process leaves it. */
+static void prepare_dirty(void)
+{
+    unsigned char boot[BOOT_ID_SIZE];
+    empty_folder();
+    REQUIRE(this_boot(boot));
+    unsigned char *bytes = malloc(old_len);
+    REQUIRE(bytes != NULL);
+    memcpy(bytes, old_bytes, old_len);
+    native_make_dirty(bytes, boot);
+    write_file(target(), bytes, old_len);
+    free(bytes);
+}
+
+static gloom_status create(gloom_error *error)
+{
+    gloom_options options = GLOOM_OPTIONS_INIT;
+    options.num_blocks = NUM_BLOCKS;
+    options.k = K;
+    return gloom_map_create(target(), &options, &mapped, error);
+}
+
+static gloom_status open_for_writing(gloom_error *error)
+{
+    return gloom_map(target(), GLOOM_MAP_READ_WRITE, &mapped, error);
+}
+
+static gloom_status open_and_verify(gloom_error *error)
+{
+    return gloom_map(target(), GLOOM_MAP_READ_WRITE | GLOOM_MAP_VERIFY, &mapped, error);
+}
+
+static gloom_status open_for_reading(gloom_error *error)
+{
+    return gloom_map(target(), GLOOM_MAP_VERIFY, &mapped, error);
+}
+
+static gloom_status load(gloom_error *error)
+{
+    return gloom_load(target(), NULL, &mapped, error);
+}
+
+static gloom_status sync_map(gloom_error *error)
+{
+    return gloom_sync(mapped, error);
+}
+
+static gloom_status close_map(gloom_error *error)
+{
+    (void)error;
+    gloom_free(mapped);
+    mapped = NULL;
+    return GLOOM_OK;
+}
+
+static void close_if_open(void)
+{
+    gloom_free(mapped);
+    mapped = NULL;
+}
+
+/* A file that was not finished is refused; one that was is empty. */
+static void check_killed_create(void)
+{
+    gloom_filter *filter = NULL;
+    if (exists(target())) {
+        gloom_status status = gloom_map(target(), GLOOM_MAP_READ_WRITE, &filter, NULL);
+        if (status == GLOOM_OK) {
+            CHECK_U64(gloom_num_blocks(filter), NUM_BLOCKS);
+            CHECK_U64(bits_set(filter), 0);
+            gloom_free(filter);
+            check_whole(0);
+        } else {
+            CHECK(status == GLOOM_ERR_CORRUPT || status == GLOOM_ERR_UNSUPPORTED);
+            CHECK(filter == NULL);
+        }
+        REQUIRE(unlink(target()) == 0);
+    }
+    check_files(0);
+    CHECK_OK(create(NULL));
+    close_if_open();
+    check_whole(0);
+}
+
+/* While it is open here. */
+static void check_others_may_open(uint64_t keys)
+{
+    gloom_filter *filter;
+    if (mapped != NULL && maps(GLOOM_MAP_READ_WRITE, &filter))
+        check_has_keys(filter, keys);
+}
+
+static void check_failed_create(gloom_status status, const char *struck)
+{
+    CHECK((status == GLOOM_OK) == (mapped != NULL));
+    CHECK(status != GLOOM_OK || !is_essential(struck));
+    check_others_may_open(0);
+    close_if_open();
+    check_files(status == GLOOM_OK);
+    if (status == GLOOM_OK)
+        check_whole(0);
+}
+
+static void check_killed_old(void)
+{
+    check_whole(OLD_KEYS);
+}
+
+static void check_failed_open(gloom_status status, const char *struck)
+{
+    CHECK((status == GLOOM_OK) == (mapped != NULL));
+    CHECK(status != GLOOM_OK || !is_essential(struck));
+    check_others_may_open(OLD_KEYS);
+    close_if_open();
+    check_whole(OLD_KEYS);
+    check_files(1);
+}
+
+static void check_killed_all(void)
+{
+    check_whole(KEYS);
+}
+
+static void check_failed_sync(gloom_status status, const char *struck)
+{
+    CHECK(status != GLOOM_OK || !is_essential(struck));
+    close_if_open();
+    check_whole(KEYS);
+}
+
+/* A close cannot fail, but must not call clean what is not. */
+static void check_failed_close(gloom_status status, const char *struck)
+{
+    (void)status, (void)struck;
+    check_whole(KEYS);
+    check_files(1);
+}
+
+enum { SAVE, CREATE, OPEN, OPEN_VERIFY, OPEN_DIRTY, READ, LOAD, SYNC, CLOSE, OPERATIONS };
+static const operation operations[OPERATIONS] = {
+    [SAVE] = {"save", prepare_save, save, check_killed_save, check_failed_save},
+    [CREATE] = {"create", prepare_nothing, create, check_killed_create, check_failed_create},
+    [OPEN] = {"open", prepare_old, open_for_writing, check_killed_old, check_failed_open},
+    [OPEN_VERIFY] = {"open, verify", prepare_old, open_and_verify, check_killed_old, check_failed_open},
+    [OPEN_DIRTY] = {"open dirty", prepare_dirty, open_for_writing, check_killed_old, check_failed_open},
+    [READ] = {"open for reading", prepare_old, open_for_reading, check_killed_old, check_failed_open},
+    [LOAD] = {"load", prepare_old, load, check_killed_old, check_failed_open},
+    [SYNC] = {"sync", map_old, sync_map, check_killed_all, check_failed_sync},
+    [CLOSE] = {"close", map_old, close_map, check_killed_all, check_failed_close},
+};
+
+/* Calls `try` with each operation; saves come in both formats, over an old file and where there is none. */
+static void each_operation(void (*try)(const operation *))
+{
+    for (int i = 0; i < 4; i++) {
+        format = i % 2 ? GLOOM_FORMAT_V1 : GLOOM_FORMAT_NATIVE;
+        is_over_old = i / 2 != 0;
+        try(&operations[SAVE]);
+    }
+    for (int i = SAVE + 1; i < OPERATIONS; i++)
+        try(&operations[i]);
+}
+
+static const char *name_of(const operation *it)
+{
+    static char name[64];
+    if (it->act != save)
+        return it->name;
+    (void)snprintf(name, sizeof name, "save as %s%s", format == GLOOM_FORMAT_V1 ? "v1" : "native",
+                   is_over_old ? " over an old file" : "");
+    return name;
+}
+
+/* ---- killed ---- */
+
+/* Does it in a child, which is killed at a call; true if it came so far. */
+static bool is_killed_at(const operation *it, fault what, unsigned at)
+{
+    int status;
+    pid_t child = fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+        atomic_store(&checks_failed, 0);
+        it->prepare();
+        faults_arm(what, at);
+        it->act(NULL);
+        _exit(atomic_load(&checks_failed) == 0 ? NOT_STRUCK : 1);
+    }
+    REQUIRE(waitpid(child, &status, 0) == child);
+    REQUIRE((WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) ||
+            (WIFEXITED(status) && WEXITSTATUS(status) == NOT_STRUCK));
+    return WIFSIGNALED(status);
+}
+
+static bool try_to_kill_at(const operation *it, fault what, unsigned at)
+{
+    bool was_killed = is_killed_at(it, what, at);
+    CONTEXT("%s, killed %s call %u", name_of(it), what == FAULT_KILL ? "before" : "in", at);
+    it->check_killed();
+    return was_killed;
+}
+
+static void try_to_kill(const operation *it)
+{
+    unsigned calls = 0, halves = 0;
+    while (try_to_kill_at(it, FAULT_KILL, calls + 1))
+        calls++;
+    for (unsigned at = 1; at <= calls; at++)
+        halves += try_to_kill_at(it, FAULT_KILL_HALF, at);
+    printf("%s: killed before %u calls and in %u\n", name_of(it), calls, halves);
+    CHECK(calls > 0);
+}
+
+/* ---- failing ---- */
+
+static uint64_t open_files(void)
+{
+    return names_in("/proc/self/fd");
+}
+
+/* Can it be interrupted by a signal? */
+static bool is_interruptible(const char *call)
+{
+    static const char *const names[] = {"read",   "write", "pread64", "pwrite64",
+                                        "open64", "fsync", "lock",    "fallocate"};
+    return is_one_of(call, names, sizeof names / sizeof names[0]);
+}
+
+static void fail_at_each(const operation *it, fault what, int error_number)
+{
+    const char *struck;
+    unsigned at = 0;
+    do {
+        gloom_error error = {0};
+        at++;
+        faults.error = error_number;
+        it->prepare();
+        uint64_t open_before = open_files() - (mapped != NULL);
+        uint64_t failed_before = atomic_load(&checks_failed);
+        faults_arm(what, at);
+        gloom_status status = it->act(&error);
+        faults_disarm();
+        struck = faults.struck;
+        faults.after = NULL;
+        CONTEXT("%s, call %u, %s: %s", name_of(it), at, struck == NULL ? "none" : struck,
+                what == FAULT_SHORT ? "short" : strerror(error_number));
+        if (struck != NULL && error_number == EINTR && !is_interruptible(struck)) {
+            close_if_open(); /* it cannot happen */
+            continue;
+        }
+        if (struck == NULL || what == FAULT_SHORT || error_number == EINTR) {
+            CHECK_OK(status);
+        } else if (status != GLOOM_OK) {
+            CHECK_STATUS(status, GLOOM_ERR_IO);
+            CHECK_U64((uint64_t)error.os_error, (uint64_t)error_number);
+            CHECK_U64((uint64_t)error.status, GLOOM_ERR_IO);
+            CHECK_HAS(error.message, strerror(error_number));
+        }
+        if (atomic_load(&checks_failed) != failed_before)
+            fprintf(stderr, "  status %d: %s\n", (int)status, error.message);
+        it->check_failed(status, what == FAULT_SHORT ? NULL : struck);
+        CHECK_U64(open_files(), open_before);
+    } while (struck != NULL);
+    printf("%s: %u calls\n", name_of(it), at - 1);
+    CHECK(at > 1);
+}
+
+static void try_to_fail(const operation *it)
+{
+    fail_at_each(it, FAULT_FAIL, EIO);
+    fail_at_each(it, FAULT_FAIL, ENOSPC);
+}
+
+static void try_to_interrupt(const operation *it)
+{
+    fail_at_each(it, FAULT_FAIL, EINTR);
+    fail_at_each(it, FAULT_SHORT, 0);
+}
+
+/* ---- two that meet ---- */
+
+static gloom_filter *other; /* the other one's map */
+
+static void open_other(void)
+{
+    REQUIRE(maps(GLOOM_MAP_READ_WRITE, &other));
+    add_numbers(other, OLD_KEYS, KEYS);
+}
+
+static void close_other(void)
+{
+    gloom_free(other);
+    other = NULL;
+}
+
+/* Does something, and before its first, second, ... call to the system something else; `done` says what must hold
+ * then. */
+static void meet(const char *name, void (*prepare)(void), gloom_status (*act)(gloom_error *), void (*meanwhile)(void),
+                 void (*done)(gloom_status))
+{
+    unsigned at = 0;
+    const char *struck;
+    do {
+        gloom_error error = {0};
+        at++;
+        prepare();
+        faults.call = meanwhile;
+        faults_arm(FAULT_CALL, at);
+        gloom_status status = act(&error);
+        faults_disarm();
+        struck = faults.struck;
+        CONTEXT("%s: at call %u, %s", name, at, struck == NULL ? "none" : struck);
+        uint64_t failed_before = atomic_load(&checks_failed);
+        done(status);
+        if (atomic_load(&checks_failed) != failed_before)
+            fprintf(stderr, "  status %d: %s\n", (int)status, error.message);
+    } while (struck != NULL);
+    CHECK(at > 1);
+}
+
+static void prepare_open_file(void)
+{
+    prepare_old();
+    open_other();
+}
+
+/* Whatever a reader meets, it gets a whole filter. */
+static void done_reading(gloom_status status)
+{
+    CHECK_OK(status);
+    CHECK((status == GLOOM_OK) == (mapped != NULL));
+    if (mapped != NULL)
+        CHECK_U64(numbers_missing(mapped, 0, OLD_KEYS), 0);
+    close_if_open();
+    close_other();
+    check_whole(OLD_KEYS);
+}
+
+/* Both were writers, and both have closed. */
+static void done_writing(gloom_status status)
+{
+    gloom_file_info info = GLOOM_FILE_INFO_INIT;
+    CHECK_OK(status);
+    close_other();
+    close_if_open();
+    CHECK_OK(gloom_inspect(target(), &info, NULL));
+    CHECK_U64(info.dirty, 0);
+    check_whole(KEYS);
+}
+
+static void done_saving(gloom_status status)
+{
+    gloom_file_info info = GLOOM_FILE_INFO_INIT;
+    close_other();
+    CHECK(status == GLOOM_OK || status == GLOOM_ERR_BUSY);
+    CHECK_OK(gloom_inspect(target(), &info, NULL));
+    /* Whoever closed it last has taken the mark away. */
+    CHECK_U64(info.dirty, 0);
+    check_whole(KEYS);
+    check_files(1);
+}
+
+static void prepare_two(void)
+{
+    prepare_open_file();
+    REQUIRE(maps(GLOOM_MAP_READ_WRITE, &mapped));
+}
+
+/* One who asks for a file that another is making may come too early, but gets nothing that is half made. */
+static gloom_status early_status;
+
+static void come_early(void)
+{
+    gloom_filter *early = NULL;
+    early_status = gloom_map(target(), 0, &early, NULL);
+    if (early_status == GLOOM_OK)
+        CHECK_U64(bits_set(early), 0);
+    gloom_free(early);
+}
+
+static void done_creating(gloom_status status)
+{
+    CHECK_OK(status);
+    CHECK(early_status == GLOOM_OK || early_status == GLOOM_ERR_IO || early_status == GLOOM_ERR_CORRUPT ||
+          early_status == GLOOM_ERR_UNSUPPORTED);
+    close_if_open();
+    check_whole(0);
+}
+
+/* Opening a file that others write allocates its blocks, and must not write over theirs where the file system cannot
+ * allocate and somebody makes up for it by writing zeros. */
+enum { MANY_BLOCKS = 1000, MANY_KEYS = 20000 };
+
+static void prepare_without_fallocate(void)
+{
+    gloom_options options = GLOOM_OPTIONS_INIT;
+    empty_folder();
+    options.num_blocks = MANY_BLOCKS;
+    options.k = K;
+    REQUIRE(gloom_map_create(target(), &options, &other, NULL) == GLOOM_OK);
+    faults.no_fallocate = true;
+}
+
+static void add_many(void)
+{
+    add_numbers(other, 0, MANY_KEYS);
+}
+
+static void done_without_fallocate(gloom_status status)
+{
+    faults.no_fallocate = false;
+    CHECK(status == GLOOM_OK || status == GLOOM_ERR_IO);
+    if (faults.struck != NULL)
+        CHECK_U64(numbers_missing(other, 0, MANY_KEYS), 0);
+    close_if_open();
+    close_other();
+}
+
+static void test_readers_meet_writers(void)
+{
+    meet("a load meets an open", prepare_old, load, open_other, done_reading);
+    meet("a load meets a close", prepare_open_file, load, close_other, done_reading);
+    meet("a verifying map meets an open", prepare_old, open_for_reading, open_other, done_reading);
+    meet("a verifying map meets a close", prepare_open_file, open_for_reading, close_other, done_reading);
+    meet("a create meets a reader", prepare_nothing, create, come_early, done_creating);
+}
+
+static void test_writers_meet(void)
+{
+    format = GLOOM_FORMAT_NATIVE;
+    meet("an open meets a close", prepare_open_file, open_for_writing, close_other, done_writing);
+    meet("a close meets a close", prepare_two, close_map, close_other, done_writing);
+    meet("a save meets a close", prepare_open_file, save, close_other, done_saving);
+    meet("an open without fallocate meets adds", prepare_without_fallocate, open_for_writing, add_many,
+         done_without_fallocate);
+}
+
+/* ---- killed at random ---- */
+
+/* Saves the two filters in turn until it is killed, and tells of each that is done. */
+static void save_for_ever(gloom_filter *const filters[2], int tell)
+{
+    for (unsigned i = 0;; i++) {
+        if (gloom_save(filters[i % 2], target(), i % 4 / 2 ? GLOOM_FORMAT_V1 : GLOOM_FORMAT_NATIVE, NULL) !=
+                GLOOM_OK ||
+            write(tell, "", 1) != 1)
+            _exit(1);
+    }
+}
+
+static void test_random_kills(uint64_t seed, unsigned kills)
+{
+    enum { BLOCKS = 10000 };
+    gloom_filter *filters[2];
+    uint64_t rng = seed, left = 0, unchanged = 0;
+    for (int i = 0; i < 2; i++) {
+        filters[i] = make_filter(GLOOM_KIND_PLAIN, BLOCKS + (uint64_t)i, K, 0);
+        add_numbers(filters[i], 0, 10000);
+    }
+    CHECK_OK(gloom_save(filters[0], target(), GLOOM_FORMAT_NATIVE, NULL));
+    for (unsigned i = 0; i < kills; i++) {
+        int pipe_ends[2], status;
+        char byte;
+        CONTEXT("seed %" PRIu64 ", kill %u", seed, i);
+        REQUIRE(pipe(pipe_ends) == 0);
+        pid_t child = fork();
+        REQUIRE(child >= 0);
+        if (child == 0)
+            save_for_ever(filters, pipe_ends[1]);
+        close(pipe_ends[1]);
+        for (uint64_t saves = rng_below(&rng, 3); saves > 0; saves--)
+            REQUIRE(read(pipe_ends[0], &byte, 1) == 1);
+        uint64_t spin = rng_below(&rng, 1 << rng_below(&rng, 22));
+        for (uint64_t j = 0; j < spin; j++)
+            rng_next(&rng);
+        kill(child, SIGKILL);
+        REQUIRE(waitpid(child, &status, 0) == child);
+        CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+        close(pipe_ends[0]);
+
+        gloom_filter *loaded = NULL;
+        CHECK_OK(gloom_load(target(), NULL, &loaded, NULL));
+        if (loaded != NULL)
+            CHECK(gloom_equal(loaded, filters[gloom_num_blocks(loaded) - BLOCKS]));
+        unchanged += loaded != NULL && gloom_equal(loaded, filters[0]);
+        gloom_free(loaded);
+        uint64_t names = names_in(folder);
+        CHECK_BETWEEN(names, 1, 2);
+        if (names > 1) {
+            left++;
+            empty_folder();
+            CHECK_OK(gloom_save(filters[0], target(), GLOOM_FORMAT_NATIVE, NULL));
+        }
+    }
+    printf("seed %" PRIu64 ": %u kills, %" PRIu64 " in the middle of a save\n", seed, kills, left);
+    /* Otherwise nothing was tested. */
+    CHECK(left > 0);
+    for (int i = 0; i < 2; i++)
+        gloom_free(filters[i]);
+}
+
+/* ---- processes that come and go ---- */
+
+static void come_and_go(uint64_t writer, unsigned cycles, uint64_t rng)
+{
+    for (unsigned i = 0; i < cycles; i++) {
+        gloom_filter *map = NULL;
+        if (gloom_map(target(), GLOOM_MAP_READ_WRITE, &map, NULL) != GLOOM_OK ||
+            add_number(map, writer << 32 | i) != GLOOM_OK)
+            _exit(1);
+        if (rng_below(&rng, 4) == 0 && gloom_sync(map, NULL) != GLOOM_OK)
+            _exit(2);
+        gloom_free(map);
+    }
+    _exit(0);
+}
+
+static void test_storm(uint64_t seed, unsigned cycles)
+{
+    enum { WRITERS = 3 };
+    pid_t children[WRITERS];
+    gloom_file_info info = GLOOM_FILE_INFO_INIT;
+    gloom_filter *map;
+    CHECK_OK(create(NULL));
+    close_if_open();
+    for (uint64_t i = 0; i < WRITERS; i++) {
+        children[i] = fork();
+        REQUIRE(children[i] >= 0);
+        if (children[i] == 0)
+            come_and_go(i, cycles, seed + i);
+    }
+    for (int i = 0; i < WRITERS; i++) {
+        int status;
+        REQUIRE(waitpid(children[i], &status, 0) == children[i]);
+        CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    }
+    CHECK_OK(gloom_inspect(target(), &info, NULL));
+    CHECK_U64(info.dirty, 0);
+    CHECK_U64(info.count, (uint64_t)WRITERS * cycles);
+    if (maps(GLOOM_MAP_VERIFY, &map))
+        for (uint64_t i = 0; i < WRITERS; i++)
+            CHECK_U64(numbers_missing(map, i << 32, i << 32 | cycles), 0);
+    gloom_free(map);
+}
+
+/* ---- fork ---- */
+
+/* A child has the filter and the descriptors of its parent. Neither its end nor its gloom_free closes the parent's
+ * file, and it does not keep others out once the parent has closed it. */
+static void test_fork(void)
+{
+    for (int frees = 0; frees < 2; frees++) {
+        gloom_file_info info = GLOOM_FILE_INFO_INIT;
+        int status;
+        CONTEXT("the child %s", frees ? "frees it" : "ends");
+        map_old();
+        pid_t child = fork();
+        REQUIRE(child >= 0);
+        if (child == 0) {
+            gloom_status added = add_number(mapped, KEYS);
+            if (frees)
+                gloom_free(mapped);
+            _exit(added);
+        }
+        REQUIRE(waitpid(child, &status, 0) == child);
+        CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+        CHECK(test_number(mapped, KEYS));
+        CHECK_OK(gloom_inspect(target(), &info, NULL));
+        CHECK_U64(info.dirty, 1);
+        close_if_open();
+        CHECK_OK(gloom_inspect(target(), &info, NULL));
+        CHECK_U64(info.dirty, 0);
+        check_whole(KEYS + 1);
+    }
+
+    CONTEXT("the child outlives the map");
+    gloom_file_info info = GLOOM_FILE_INFO_INIT;
+    int pipe_ends[2], status;
+    char byte;
+    REQUIRE(pipe(pipe_ends) == 0);
+    map_old();
+    pid_t child = fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+        close(pipe_ends[1]);
+        _exit((int)read(pipe_ends[0], &byte, 1)); /* until the parent closes it */
+    }
+    close_if_open();
+    /* Nobody writes it any more, so it is clean and may be replaced. */
+    gloom_filter *filter;
+    if (maps(GLOOM_MAP_VERIFY, &filter))
+        check_has_keys(filter, KEYS);
+    CHECK_OK(gloom_inspect(target(), &info, NULL));
+    CHECK_U64(info.dirty, 0);
+    format = GLOOM_FORMAT_NATIVE;
+    CHECK_OK(save(NULL));
+    CHECK(is_new());
+    close(pipe_ends[0]);
+    close(pipe_ends[1]);
+    REQUIRE(waitpid(child, &status, 0) == child);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+int main(int argc, char **argv)
+{
+    const char *what = argc > 1 ? argv[1] : "";
+    uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
+    unsigned times = argc > 3 ? (unsigned)strtoul(argv[3], NULL, 10) : 100;
+    /* A killed process shows the same on both; waiting for a disk leaves more room for what is left to chance. */
+    make_folder(argc > 2 ? ON_DISK : IN_MEMORY);
+    make_filters();
+    if (strcmp(what, "kill") == 0)
+        each_operation(try_to_kill);
+    else if (strcmp(what, "fail") == 0)
+        each_operation(try_to_fail);
+    else if (strcmp(what, "interrupt") == 0)
+        each_operation(try_to_interrupt);
+    else if (strcmp(what, "readers-meet-writers") == 0)
+        test_readers_meet_writers();
+    else if (strcmp(what, "writers-meet") == 0)
+        test_writers_meet();
+    else if (strcmp(what, "fork") == 0)
+        test_fork();
+    else if (strcmp(what, "random") == 0)
+        test_random_kills(seed, times);
+    else if (strcmp(what, "storm") == 0)
+        test_storm(seed, times);
+    return check_report();
+}

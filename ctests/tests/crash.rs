@@ -1,0 +1,88 @@
+//! Files outlive whatever happens to the processes, the system and the disk.
+#![cfg(target_os = "linux")]
+
+use gloom_ctests::{Library, Outcome, Program, compiler, folder, ours};
+use std::sync::OnceLock;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// For `c/faults.h`, which takes the library's calls to the system.
+const WRAP_FILES: &[&str] = &[
+    "-Wl,--wrap=open64,--wrap=close,--wrap=read,--wrap=write,--wrap=pread64,--wrap=pwrite64",
+    "-Wl,--wrap=fsync,--wrap=msync,--wrap=mmap,--wrap=rename,--wrap=renameat2,--wrap=unlink,--wrap=fchmod,--wrap=statx",
+    "-Wl,--wrap=fcntl,--wrap=fallocate,--wrap=posix_fallocate",
+];
+
+fn crash(arguments: &[&str]) {
+    static PROGRAM: OnceLock<Program> = OnceLock::new();
+    PROGRAM.get_or_init(|| Program::with_flags("crash", Library::Static, WRAP_FILES)).run(arguments);
+}
+
+/// One of this run, which a failure shows in the command to repeat.
+fn seed() -> String {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("the clock is past 1970");
+    (now.as_nanos() as u64).to_string()
+}
+
+#[test]
+fn killed_at_every_point() {
+    crash(&["kill"]);
+}
+
+#[test]
+fn killed_at_random_in_a_loop_of_saves() {
+    crash(&["random", &seed(), "200"]);
+}
+
+#[test]
+fn every_call_fails() {
+    crash(&["fail"]);
+}
+
+#[test]
+fn every_call_is_interrupted_or_does_only_a_part() {
+    crash(&["interrupt"]);
+}
+
+#[test]
+fn readers_meet_writers_at_every_point() {
+    crash(&["readers-meet-writers"]);
+}
+
+#[test]
+fn writers_meet_at_every_point() {
+    crash(&["writers-meet"]);
+}
+
+#[test]
+fn writers_come_and_go() {
+    crash(&["storm", &seed(), "200"]);
+}
+
+#[test]
+fn a_child_shares_the_map_of_its_parent() {
+    crash(&["fork"]);
+}
+
+#[test]
+fn the_power_fails_at_every_point() {
+    Program::with_flags("power", Library::Static, WRAP_FILES).run(&[&seed()]);
+}
+
+#[test]
+fn full_disks() {
+    Program::new("full", Library::Static).run(&[]);
+}
+
+/// The figures are for people; that it still compiles and runs is tested.
+#[test]
+fn the_measurement_works() {
+    let mut command = compiler();
+    command
+        .args(["-std=c11", "-Wall", "-Wextra", "-pedantic", "-Werror", "-O1"])
+        .arg(ours("../benches/files.c"));
+    let place = folder("bench");
+    let outcome =
+        Outcome::of(Program::link(command, "bench-files", Library::Static).command().arg(&place).arg("2"));
+    assert!(outcome.status.success() && outcome.output.contains("gloom_load"), "{outcome}");
+    assert_eq!(place.read_dir().expect("it is there").count(), 0, "it has left something");
+}
