@@ -13,11 +13,26 @@ ifeq ($(shell uname -s),Darwin)
 SHARED = $(RELEASE)/libgloom.dylib
 STATIC_NEEDS = -lpthread -lm
 BESIDE = @loader_path
+SHARED_FLAGS =
 else
 SHARED = $(RELEASE)/libgloom.so
 STATIC_NEEDS = -lgcc_s -lutil -lrt -lpthread -lm -ldl
 BESIDE = $$ORIGIN
+# Programs look for the library by this name. (-z nodelete: see scripts/package.) Cargo builds it anew if these change,
+# and ctests/src/library.rs has the same.
+SONAME = libgloom.so.$(shell scripts/version abi)
+SHARED_FLAGS = -- -C link-arg=-Wl,-soname,$(SONAME) -C link-arg=-Wl,-z,nodelete
 endif
+
+# Where `make install` puts things, and where it takes them from.
+PREFIX ?= /usr/local
+LIBDIR ?= $(PREFIX)/lib
+INCLUDEDIR ?= $(PREFIX)/include
+DOCDIR ?= $(PREFIX)/share/doc/gloom
+DESTDIR ?=
+CARGO_TARGET ?= target
+PACKAGE ?= target/package
+DEB ?= target/deb
 
 DEMO = target/demo/gloom-demo
 DEMO_SHARED = target/demo/gloom-demo-shared
@@ -28,14 +43,16 @@ DEMO_FLAGS = -std=c11 -pthread -Wall -Wextra -pedantic -Werror -Iinclude
 BENCH_FILES = target/bench/files
 
 .NOTPARALLEL:
-.PHONY: help build demo demo-programs test test-rust test-loom test-demo header bench bench-quick bench-files fmt lint deps-demo deps-test deps-lint clean
+.PHONY: help build demo demo-programs test test-rust test-loom test-demo test-cpp test-install package install uninstall deb \
+	header bench bench-quick bench-files fmt lint deps-demo deps-test deps-lint clean
 
 help: ## list what make can do (default)
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 
 build: deps-demo ## build the library for C: target/release/libgloom.so and libgloom.a
-	$(CARGO) rustc --release --lib --crate-type cdylib --target-dir target
+	$(CARGO) rustc --release --lib --crate-type cdylib --target-dir target $(SHARED_FLAGS)
 	$(CARGO) rustc --release --lib --crate-type staticlib --target-dir target
+	$(if $(SONAME),@ln -sf libgloom.so $(RELEASE)/$(SONAME))
 	@echo
 	@ls -l $(SHARED) $(STATIC)
 	@echo "header: include/gloom.h; the static library needs $(STATIC_NEEDS)"
@@ -54,7 +71,7 @@ $(DEMO_SHARED): $(SHARED) $(DEMO_SOURCES) $(DEMO_HEADERS)
 	@mkdir -p $(@D)
 	$(CC) $(DEMO_FLAGS) $(CFLAGS) $(DEMO_SOURCES) $(SHARED) -Wl,-rpath,'$(BESIDE)/../release' -o $@
 
-test: deps-test test-rust test-loom test-demo ## run every test (as in: make -k test, to see all that fails)
+test: deps-test test-rust test-loom test-demo test-cpp test-install ## run every test (as in: make -k test, to see all that fails)
 
 # With debug assertions and overflow checks, which the release profile has not; optimised all the same.
 test-rust: build ## ... of the library, and of its C ABI in C and C++
@@ -74,6 +91,29 @@ bench-files: $(BENCH_FILES) ## time saving, loading and mapping, beside dd; ARGS
 $(BENCH_FILES): $(STATIC) benches/files.c include/gloom.h
 	@mkdir -p $(@D)
 	$(CC) $(DEMO_FLAGS) $(CFLAGS) benches/files.c $(STATIC) $(STATIC_NEEDS) -o $@
+
+# Two compilers at a time: there are many to run, and each takes less than a gigabyte.
+test-cpp: build ## ... of the C++ wrapper: gcc and clang, C++17 to 23, with and without exceptions, sanitized
+	$(MAKE) --no-print-directory -k -j2 -C bindings/cpp test
+
+test-install: package ## ... of what gets installed, and of the Debian packages
+	scripts/test-install $(PACKAGE) $(CARGO_TARGET)
+
+package: ## build what gets installed (Linux): target/package
+	$(if $(NEEDS_NOTHING),,@scripts/deps demo)
+	CARGO=$(CARGO) scripts/package $(PACKAGE) $(CARGO_TARGET)
+
+INSTALL = DESTDIR=$(DESTDIR) PREFIX=$(PREFIX) LIBDIR=$(LIBDIR) INCLUDEDIR=$(INCLUDEDIR) DOCDIR=$(DOCDIR) \
+	STATIC_NEEDS="$(filter-out -lgcc_s,$(STATIC_NEEDS))"
+
+install: package ## install headers, libraries, pkg-config and CMake files below PREFIX (/usr/local)
+	@$(INSTALL) scripts/install install $(PACKAGE)
+
+uninstall: ## remove them again; with the same PREFIX
+	@$(INSTALL) scripts/install uninstall $(PACKAGE)
+
+deb: package ## build the Debian packages libgloom0 and libgloom-dev: target/deb
+	@STATIC_NEEDS="$(filter-out -lgcc_s,$(STATIC_NEEDS))" scripts/deb $(PACKAGE) $(DEB)
 
 header: ## write include/gloom.h anew from the Rust sources
 	GLOOM_UPDATE_HEADER=1 $(CARGO) test --test header --target-dir target

@@ -24,6 +24,18 @@ const NATIVE_LIBRARIES: &[&str] = if cfg!(target_os = "macos") {
     &["-lgcc_s", "-lutil", "-lrt", "-lpthread", "-lm", "-ldl", "-lc"]
 };
 
+/// What programs that were linked with the shared library look for.
+pub const SONAME: &str = "libgloom.so.0";
+
+/// Puts a link with that name beside the library, by way of another name: tests run at the same time.
+#[cfg(target_os = "linux")]
+fn link_by_soname(folder: &Path) {
+    let unfinished = folder.join(format!("{SONAME}.{}", std::process::id()));
+    let _ = std::fs::remove_file(&unfinished);
+    std::os::unix::fs::symlink("libgloom.so", &unfinished).expect("links can be made");
+    std::fs::rename(&unfinished, folder.join(SONAME)).expect("the link can be renamed");
+}
+
 impl Library {
     /// The file, built.
     pub fn path(self) -> &'static Path {
@@ -61,12 +73,21 @@ impl Library {
             cargo.env("RUSTFLAGS", "-Zsanitizer=address -Cdebuginfo=line-tables-only");
         }
         cargo.arg("--target-dir").arg(&target);
+        if cfg!(target_os = "linux") && self == Library::Shared {
+            // As in the Makefile.
+            let soname = format!("link-arg=-Wl,-soname,{SONAME}");
+            cargo.args(["--", "-C", &soname, "-C", "link-arg=-Wl,-z,nodelete"]);
+        }
         let output = cargo.output().expect("cargo runs");
         assert!(output.status.success(), "{cargo:?}\n{}", String::from_utf8_lossy(&output.stderr));
         if self == Library::AddressSanitizer {
             target.push(env!("TARGET"));
         }
         target.push("release");
+        #[cfg(target_os = "linux")]
+        if self == Library::Shared {
+            link_by_soname(&target);
+        }
         target.join(match self {
             Library::Shared if cfg!(target_os = "macos") => "libgloom.dylib",
             Library::Shared => "libgloom.so",

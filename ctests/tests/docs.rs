@@ -3,19 +3,21 @@
 //!
 //! What a page has to keep to:
 //! - Every fence names its language. (rustdoc takes one that does not for Rust.)
-//! - A `c` block is a whole program. Its first line is a comment that begins with the name of its file.
-//! - A `text` block right after a `c` block is what the program prints. It runs in an empty folder, and leaves it empty.
+//! - A `c` or `cpp` block is a whole program. Its first line is a comment that begins with the name of its file.
+//! - A `text` block right after one is what the program prints. It runs in an empty folder, and leaves it empty.
 //! - A `sh` block whose first line calls `cc` is run beside the page's programs, with `include` and `target` at hand.
 //! - A page with a `rust` block is included in src/lib.rs, which makes the block a doctest.
 
-use gloom_ctests::{Library, Outcome, Program, compiler, declared_functions, folder, header, ours};
+use gloom_ctests::{
+    Library, Outcome, Program, SONAME, compiler, declared_functions, folder, header, ours, tool,
+};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const LANGUAGES: &[&str] = &["c", "rust", "sh", "text"];
-const FLAGS: &[&str] = &["-std=c11", "-Wall", "-Wextra", "-pedantic", "-Werror", "-O1", "-pthread"];
+const LANGUAGES: &[&str] = &["c", "cpp", "rust", "sh", "text"];
+const FLAGS: &[&str] = &["-Wall", "-Wextra", "-pedantic", "-Werror", "-O1", "-pthread"];
 
 struct Page {
     /// From the root of the repository.
@@ -91,11 +93,16 @@ impl Page {
 }
 
 impl Block {
+    fn is_program(&self) -> bool {
+        self.language == "c" || self.language == "cpp"
+    }
+
     /// The file name at the beginning of a program.
     fn file(&self) -> &str {
-        let name = self.text.strip_prefix("/* ").and_then(|text| text.split([':', ' ']).next()).unwrap_or("");
+        let comment = self.text.strip_prefix("/* ").or_else(|| self.text.strip_prefix("// "));
+        let name = comment.and_then(|text| text.split([':', ' ', '\n']).next()).unwrap_or("");
         assert!(
-            name.ends_with(".c"),
+            name.ends_with(&format!(".{}", self.language)),
             "the program at line {} begins with {name:?}, not with its name",
             self.line
         );
@@ -108,13 +115,18 @@ fn programs_run_and_print_what_the_pages_say() {
     let mut programs = 0;
     let mut outputs = 0;
     for page in pages() {
-        for (at, block) in page.blocks.iter().enumerate().filter(|(_, block)| block.language == "c") {
+        for (at, block) in page.blocks.iter().enumerate().filter(|(_, block)| block.is_program()) {
             let name = format!("{}-{}", page.name(), block.file());
             let source = folder("docs").join(&name);
             fs::write(&source, &block.text).expect("target is writable");
-            let mut command = compiler();
+            let mut command = if block.language == "c" { compiler() } else { tool("c++", "g++") };
+            if block.language == "cpp" {
+                command.arg("-std=c++17").arg("-I").arg(root().join("bindings/cpp/include"));
+            } else {
+                command.arg("-std=c11");
+            }
             command.args(FLAGS).arg(&source);
-            let program = Program::link(command, name.trim_end_matches(".c"), Library::Static);
+            let program = Program::link(command, &name.replace('.', "-"), Library::Static);
             // Those that write files write them here, and leave none.
             let place = folder("docs").join(format!("{name}-{}", std::process::id()));
             fs::create_dir(&place).expect("target is writable");
@@ -169,6 +181,7 @@ fn scratch(page: &Page, line: usize) -> PathBuf {
         let file = library.path();
         symlink(file, release.join(file.file_name().expect("a file has a name"))).expect("links can be made");
     }
+    symlink("libgloom.so", release.join(SONAME)).expect("links can be made");
     for block in page.blocks.iter().filter(|block| block.language == "c") {
         fs::write(place.join(block.file()), &block.text).expect("target is writable");
     }
@@ -186,12 +199,16 @@ fn names(text: &str) -> BTreeSet<&str> {
 
 #[test]
 fn names_exist() {
-    let header = header();
-    let known = names(&header);
+    let read = |path: &str| fs::read_to_string(root().join(path)).expect("the file is there");
+    let code = header()
+        + &read("bindings/cpp/include/gloom/gloom.hpp")
+        + &read("CMakeLists.txt")
+        + &read("packaging/gloom.map");
+    let known = names(&code);
     let mut found = 0;
     for page in pages() {
         for name in names(&page.text) {
-            assert!(known.contains(name), "{}: {name} is not in the header", page.path);
+            assert!(known.contains(name), "{}: {name} is not in the headers", page.path);
             found += 1;
         }
     }

@@ -63,8 +63,9 @@ pub struct Info {
 /// Takes the next bytes of a serialized filter, all of them.
 pub(crate) type Sink<'a> = &'a mut dyn FnMut(&[u8]) -> Result<(), Error>;
 
-/// Blocks that are copied, summed and handed on at a time: 16 KiB.
-const BLOCKS_PER_PIECE: usize = 256;
+/// Blocks that are copied, summed and handed on at a time: 16 KiB. (Stacks of loom's threads are small, and
+/// its atomics large.)
+const BLOCKS_PER_PIECE: usize = if cfg!(loom) { 1 } else { 256 };
 
 impl Filter {
     /// The bytes that this filter takes in `format`.

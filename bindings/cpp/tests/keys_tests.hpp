@@ -1,0 +1,168 @@
+// What is a key, what is none, and that every way to write the same bytes is the same key.
+#ifndef GLOOM_TESTS_KEYS_TESTS_HPP
+#define GLOOM_TESTS_KEYS_TESTS_HPP
+
+#include "both_modes.hpp"
+
+#include <array>
+#include <cstdint>
+#include <list>
+#include <string>
+#include <string_view>
+#include <vector>
+#if __cplusplus >= 202002L
+#include <span>
+#endif
+
+namespace keys_tests {
+
+using gloom::bytes_view;
+using gloom::filter;
+
+struct tight {
+    std::uint32_t user;
+    std::uint32_t block;
+};
+struct padded {
+    std::uint8_t user;
+    std::uint32_t block;
+};
+enum class colour : std::uint16_t { red = 7 };
+
+template <class Key, class = void> struct can_add : std::false_type {};
+template <class Key>
+struct can_add<Key, std::void_t<decltype(std::declval<filter &>().add(std::declval<const Key &>()))>> : std::true_type {};
+
+// Nothing becomes a key by accident.
+static_assert(!can_add<int>::value && !can_add<std::uint64_t>::value && !can_add<char>::value);
+static_assert(!can_add<bool>::value && !can_add<double>::value && !can_add<colour>::value);
+static_assert(!can_add<std::nullptr_t>::value && !can_add<void *>::value && !can_add<const int *>::value);
+static_assert(!can_add<tight>::value && !can_add<padded>::value);
+static_assert(!can_add<std::vector<int>>::value && !can_add<std::array<std::uint16_t, 2>>::value);
+static_assert(!can_add<std::wstring>::value && !can_add<std::u16string>::value && !can_add<std::list<char>>::value);
+static_assert(!can_add<std::vector<std::string>>::value && !can_add<filter>::value);
+
+// ... and these are.
+static_assert(can_add<std::string>::value && can_add<std::string_view>::value && can_add<const char *>::value);
+static_assert(can_add<char[4]>::value && can_add<unsigned char[4]>::value && can_add<std::byte[4]>::value);
+static_assert(can_add<std::vector<std::byte>>::value && can_add<std::vector<char>>::value);
+static_assert(can_add<std::array<std::uint8_t, 3>>::value && can_add<gloom::hash>::value);
+static_assert(can_add<bytes_view>::value);
+
+// Bytes of a value: only where all of them mean something.
+using gloom::detail::is_value;
+static_assert(is_value<int> && is_value<std::uint64_t> && is_value<colour> && is_value<tight> && is_value<bool>);
+static_assert(is_value<std::array<std::uint32_t, 4>> && is_value<std::uint64_t[2]>);
+static_assert(!is_value<padded>, "padding");
+static_assert(!is_value<float> && !is_value<double> && !is_value<long double>, "0.0 and -0.0 differ in bytes");
+static_assert(!is_value<int *> && !is_value<const char *> && !is_value<std::array<int *, 2>> && !is_value<int *[2]>);
+static_assert(!is_value<std::string> && !is_value<std::string_view> && !is_value<bytes_view>);
+static_assert(!is_value<char[4]>, "a text, whose NUL is no part of the key");
+static_assert(!is_value<std::vector<int>> && !is_value<gloom::hash>);
+#if __cplusplus >= 202002L
+static_assert(!is_value<std::span<int>>);
+static_assert(std::is_convertible_v<bytes_view, std::span<const std::byte>>);
+#endif
+
+static_assert(!std::is_copy_constructible_v<filter> && !std::is_copy_assignable_v<filter>);
+static_assert(std::is_nothrow_move_constructible_v<filter> && std::is_nothrow_move_assignable_v<filter>);
+static_assert(std::is_nothrow_swappable_v<filter> && std::is_nothrow_default_constructible_v<filter>);
+static_assert(noexcept(std::declval<const filter &>().test(std::declval<const std::string &>().data(), 1)));
+static_assert(sizeof(filter) == sizeof(gloom_filter *));
+
+inline bool same(bytes_view a, bytes_view b) {
+    const gloom::hash x = gloom::hash_of(a);
+    const gloom::hash y = gloom::hash_of(b);
+    return a.size() == b.size() && x.lo == y.lo && x.hi == y.hi;
+}
+
+TEST(Keys, EveryWayToWriteTheSameBytes) {
+    const std::string string = "abc";
+    const char *const pointer = "abc";
+    char array[8] = "abc"; // a text: the bytes after the NUL are none of it
+    const unsigned char bytes[] = {'a', 'b', 'c'};
+    const std::byte real_bytes[] = {std::byte{'a'}, std::byte{'b'}, std::byte{'c'}};
+    const std::vector<std::byte> vector(std::begin(real_bytes), std::end(real_bytes));
+    const std::array<signed char, 3> signed_array = {'a', 'b', 'c'};
+    const std::vector<char> chars = {'a', 'b', 'c'};
+    const bytes_view abc("abc", 3);
+    EXPECT_TRUE(same(abc, string));
+    EXPECT_TRUE(same(abc, std::string_view(string)));
+    EXPECT_TRUE(same(abc, pointer));
+    EXPECT_TRUE(same(abc, "abc"));
+    EXPECT_TRUE(same(abc, array));
+    EXPECT_TRUE(same(abc, bytes));
+    EXPECT_TRUE(same(abc, real_bytes));
+    EXPECT_TRUE(same(abc, vector));
+    EXPECT_TRUE(same(abc, signed_array));
+    EXPECT_TRUE(same(abc, chars));
+    EXPECT_TRUE(same(abc, u8"abc"));
+#if __cplusplus >= 202002L
+    EXPECT_TRUE(same(abc, std::span<const std::byte>(vector)));
+    EXPECT_TRUE(same(abc, std::span<const char, 3>(chars.data(), 3)));
+    EXPECT_TRUE(same(abc, std::u8string(u8"abc")));
+    EXPECT_TRUE(same(abc, std::u8string_view(u8"abc")));
+    const std::span<const std::byte> back = abc;
+    EXPECT_EQ(back.size(), 3U);
+#endif
+    EXPECT_FALSE(same(abc, "abd"));
+    EXPECT_TRUE(same(abc, "abc\0"));
+}
+
+TEST(Keys, NulBytes) {
+    using namespace std::string_view_literals;
+    EXPECT_FALSE(same("a\0b"sv, "a"));
+    EXPECT_EQ(bytes_view("a\0b"sv).size(), 3U);
+    EXPECT_EQ(bytes_view("a\0b").size(), 1U) << "a literal ends with its first NUL";
+    const unsigned char zeros[4] = {};
+    EXPECT_EQ(bytes_view(zeros).size(), 4U);
+}
+
+TEST(Keys, TheEmptyKeyIsAKey) {
+    filter f = must(filter::atomic(1000, 0.01));
+    EXPECT_FALSE(f.test(""));
+    MUST_DO(f.add(bytes_view()));
+    EXPECT_TRUE(f.test(""));
+    EXPECT_TRUE(f.test(std::string()));
+    EXPECT_TRUE(f.test(std::vector<std::byte>()));
+    EXPECT_TRUE(f.test(nullptr, 0));
+    EXPECT_TRUE(bytes_view().empty());
+}
+
+TEST(Keys, Values) {
+    const std::uint64_t number = 0x0807060504030201;
+    EXPECT_TRUE(same(gloom::key_of(number), "\x01\x02\x03\x04\x05\x06\x07\x08"));
+    EXPECT_EQ(gloom::key_of(std::uint8_t{1}).size(), 1U);
+    const tight both{1, 2};
+    EXPECT_EQ(gloom::key_of(both).size(), 8U);
+    EXPECT_TRUE(same(gloom::key_of(colour::red), bytes_view("\x07\x00", 2)));
+    EXPECT_FALSE(same(gloom::key_of(std::uint32_t{5}), gloom::key_of(std::uint64_t{5}))) << "the type is part of it";
+    filter f = must(filter::plain(1000, 0.001));
+    MUST_DO(f.add(gloom::key_of(17)));
+    EXPECT_TRUE(f.test(gloom::key_of(17)));
+    EXPECT_FALSE(f.test(gloom::key_of(18)));
+}
+
+TEST(Keys, HashedOnce) {
+    gloom::options wanted;
+    wanted.expected_items = 1000;
+    wanted.fp_rate = 0.001;
+    wanted.seed = 42;
+    filter seeded = must(filter::create(wanted));
+    filter other = must(filter::sharded(10, 0.001));
+    const gloom::hash of_seeded = seeded.hash_of("key");
+    const gloom::hash plain = gloom::hash_of("key");
+    EXPECT_NE(of_seeded.lo, plain.lo);
+    EXPECT_EQ(of_seeded.hi, gloom::hash_of("key", 42).hi);
+    EXPECT_FALSE(seeded.contains(of_seeded));
+    MUST_DO(seeded.add(of_seeded));
+    MUST_DO(other.add(plain));
+    EXPECT_TRUE(seeded.contains("key"));
+    EXPECT_TRUE(seeded.test(of_seeded));
+    EXPECT_TRUE(other.test("key"));
+    EXPECT_FALSE(seeded.test(plain)) << "the hash of another seed";
+}
+
+} // namespace keys_tests
+
+#endif
