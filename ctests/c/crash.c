@@ -1,7 +1,7 @@
 /* Processes that are killed, and system calls that fail, at every point of a save and of what is done to a map. A path
  * always holds a whole file, the old one or the new one, and a mapped file keeps every key.
  *
- * usage: crash kill|fail|interrupt|readers-meet-writers|writers-meet|fork, or crash random SEED KILLS, or
+ * usage: crash kill|fail|interrupt|readers-meet-writers|writers-meet|no-locks|fork, or crash random SEED KILLS, or
  * crash storm SEED CYCLES */
 #include "faults.h"
 
@@ -734,6 +734,42 @@ static void test_storm(uint64_t seed, unsigned cycles)
     gloom_free(map);
 }
 
+/* ---- no locks ---- */
+
+/* Where writers cannot know of each other, none may think that it is the last: a file that says clean and is still
+ * written has a wrong checksum. Refusing to map it for writing is right, too. Readers and savers need no locks. */
+static void test_no_locks(void)
+{
+    gloom_file_info info = GLOOM_FILE_INFO_INIT;
+    gloom_error error = {0};
+    prepare_old();
+    faults.no_locks = true;
+    if (open_for_writing(&error) == GLOOM_OK) {
+        open_other();
+        close_other();
+        CHECK_OK(gloom_inspect(target(), &info, NULL));
+        CHECK_U64(info.dirty, 1);
+        add_numbers(mapped, KEYS, 2 * KEYS);
+        gloom_filter *reader;
+        if (maps(GLOOM_MAP_VERIFY, &reader))
+            check_has_keys(reader, 2 * KEYS);
+        close_if_open();
+        faults.no_locks = false;
+        check_whole(2 * KEYS);
+        faults.no_locks = true;
+    } else {
+        CHECK_STATUS(error.status, GLOOM_ERR_IO);
+        CHECK_U64((uint64_t)error.os_error, ENOLCK);
+    }
+    format = GLOOM_FORMAT_V1;
+    CHECK_OK(save(NULL));
+    CHECK(is_new());
+    CHECK_OK(load(NULL));
+    check_has_keys(mapped, KEYS);
+    mapped = NULL;
+    faults.no_locks = false;
+}
+
 /* ---- fork ---- */
 
 /* A child has the filter and the descriptors of its parent. Neither its end nor its gloom_free closes the parent's
@@ -810,6 +846,8 @@ int main(int argc, char **argv)
         test_readers_meet_writers();
     else if (strcmp(what, "writers-meet") == 0)
         test_writers_meet();
+    else if (strcmp(what, "no-locks") == 0)
+        test_no_locks();
     else if (strcmp(what, "fork") == 0)
         test_fork();
     else if (strcmp(what, "random") == 0)

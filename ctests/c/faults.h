@@ -42,6 +42,8 @@ static struct {
     const char *boot_id;
     /* As on file systems that cannot allocate: ramfs, NFS, some in user space. */
     bool no_fallocate;
+    /* As on file systems without locks. */
+    bool no_locks;
 } faults;
 
 static void faults_arm(fault what, unsigned at)
@@ -259,6 +261,10 @@ int __wrap_fcntl(int file, int command, ...)
     va_end(arguments);
     if (name != NULL && faults_at(name) == FAULT_FAIL) {
         errno = faults.error;
+        return -1;
+    }
+    if (name != NULL && command != F_DUPFD_CLOEXEC && faults.no_locks) {
+        errno = ENOLCK;
         return -1;
     }
     return __real_fcntl(file, command, argument);

@@ -1,5 +1,5 @@
-/* Filters used in place, by threads and by processes: what one adds all see, no key is lost, a file that anybody has open
- * for writing is dirty, and one that the last writer has closed is clean, verified and counted.
+/* Filters used in place, by threads and by processes: what one adds all see, no key is lost, a file that anybody has
+ * open for writing is dirty, and one that the last writer has closed is clean, verified and counted.
  *
  *   maps [rounds]   of the races */
 #if !defined(_DEFAULT_SOURCE)
@@ -365,8 +365,8 @@ static void opener(job *self)
     gloom_free(filter);
 }
 
-/* Two or more have the file open, each by a map of its own, and close it at the same moment: whoever turns out to be the
- * last cleans up, and nobody's adds are miscounted. */
+/* Two or more have the file open, each by a map of its own, and close it at the same moment: whoever turns out to be
+ * the last cleans up, and nobody's adds are miscounted. */
 static void all_close_at_once(uint64_t rounds)
 {
     enum { EACH = 20 };
@@ -801,7 +801,7 @@ static void whole_loader(job *self)
     }
 }
 
-/* Saves to one name at one time all succeed, none is told that it is busy, and at every moment there is a whole file. */
+/* Saves to one name at one time succeed, none is told that it is busy, and there is a whole file at every moment. */
 static void saves_at_once(void)
 {
     job jobs[THREADS];

@@ -1,5 +1,5 @@
-/* Filters in streams: exactly the bytes of a filter are written and taken, however little at a time; what a callback says
- * is done; and what is taken from a live filter is whole. */
+/* Filters in streams: exactly the bytes of a filter are written and taken, however little at a time; what a callback
+ * says is done; and what is taken from a live filter is whole. */
 #if !defined(_DEFAULT_SOURCE)
 #define _DEFAULT_SOURCE
 #endif

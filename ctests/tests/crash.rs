@@ -59,6 +59,11 @@ fn writers_come_and_go() {
 }
 
 #[test]
+fn a_file_system_without_locks() {
+    crash(&["no-locks"]);
+}
+
+#[test]
 fn a_child_shares_the_map_of_its_parent() {
     crash(&["fork"]);
 }
