@@ -43,7 +43,7 @@ DEMO_FLAGS = -std=c11 -pthread -Wall -Wextra -pedantic -Werror -Iinclude
 BENCH_FILES = target/bench/files
 
 .NOTPARALLEL:
-.PHONY: help build demo demo-programs test test-rust test-loom test-demo test-cpp test-install package install uninstall deb \
+.PHONY: help build demo demo-programs test test-rust test-loom test-demo test-cpp test-install test-go bench-go package install uninstall deb \
 	header bench bench-quick bench-files fmt lint deps-demo deps-test deps-lint clean
 
 help: ## list what make can do (default)
@@ -98,6 +98,13 @@ test-cpp: build ## ... of the C++ wrapper: gcc and clang, C++17 to 23, with and 
 
 test-install: package ## ... of what gets installed, and of the Debian packages
 	scripts/test-install $(PACKAGE) $(CARGO_TARGET)
+
+# Not part of `test` yet: the binding is not finished.
+test-go: build ## ... of the binding for Go
+	scripts/test-go
+
+bench-go: build ## compare the binding for Go with filters in pure Go (minutes)
+	cd bindings/go/benchmarks && go test -tags gloom_checkout -run '^$$' -bench . -timeout 0 .
 
 package: ## build what gets installed (Linux): target/package
 	$(if $(NEEDS_NOTHING),,@scripts/deps demo)

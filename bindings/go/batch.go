@@ -1,0 +1,226 @@
+package gloom
+
+// #include "gloom.h"
+import "C"
+
+import (
+	"runtime"
+	"sync"
+	"unsafe"
+)
+
+// Keys go to the library in chunks: their bytes one after the other, so that no pointer to a pointer crosses to C.
+const (
+	chunkKeys  = 1024
+	chunkBytes = 64 << 10 // a chunk ends with the key that reaches this
+	keepBytes  = 1 << 20  // what is larger is not kept for the next call
+)
+
+// Batch collects keys that are added or tested together. It is reusable, and for one goroutine at a time; the zero value is
+// empty.
+type Batch struct {
+	data    []byte
+	offsets []C.int64_t // of the ends; the keys lie one after the other
+}
+
+// Append appends a key, which is copied.
+func (b *Batch) Append(key []byte) { b.AppendString(text(key)) }
+
+// AppendString appends a key, which is copied.
+func (b *Batch) AppendString(key string) {
+	if len(b.offsets) == 0 {
+		b.offsets = append(b.offsets, 0)
+	}
+	b.data = append(b.data, key...)
+	b.offsets = append(b.offsets, C.int64_t(len(b.data)))
+}
+
+// Len is the number of keys.
+func (b *Batch) Len() int { return max(len(b.offsets), 1) - 1 }
+
+// Reset removes the keys and keeps the memory.
+func (b *Batch) Reset() {
+	b.data, b.offsets = b.data[:0], b.offsets[:0]
+}
+
+// Flush adds the keys to a filter and removes them from the batch. It panics as Add does.
+func (b *Batch) Flush(f AnyFilter) {
+	f.self().AddBatch(b)
+	b.Reset()
+}
+
+// AddBatch adds the keys of a batch, which keeps them. It panics as Add does.
+func (c *core) AddBatch(b *Batch) {
+	c.native().addBatch(b)
+}
+
+// TestBatch tests the keys of a batch: result i is what Test answers for key i. The results are written to dst, which is
+// made longer if necessary, and returned.
+func (c *core) TestBatch(b *Batch, dst []bool) []bool {
+	n := c.native()
+	dst = results(dst, b.Len())
+	n.testBatch(b, dst)
+	return dst
+}
+
+// AddMany adds keys. It panics as Add does; then nothing or, of more than a thousand keys, a part has been added.
+func (c *core) AddMany(keys [][]byte) { addMany(c.native(), keys) }
+
+// AddManyString adds keys; otherwise as AddMany.
+func (c *core) AddManyString(keys []string) { addMany(c.native(), keys) }
+
+// TestMany tests keys: result i is what Test answers for key i. The results are written to dst, which is made longer if
+// necessary (nil is fine), and returned: dst[:len(keys)].
+func (c *core) TestMany(keys [][]byte, dst []bool) []bool { return testMany(c.native(), keys, dst) }
+
+// TestManyString tests keys; otherwise as TestMany.
+func (c *core) TestManyString(keys []string, dst []bool) []bool {
+	return testMany(c.native(), keys, dst)
+}
+
+// FixedKey is a key of fixed width. A key that is an integer is its bytes in memory: little-endian.
+type FixedKey interface {
+	~uint32 | ~int32 | ~uint64 | ~int64 |
+		~[4]byte | ~[8]byte | ~[12]byte | ~[16]byte | ~[20]byte | ~[24]byte | ~[28]byte | ~[32]byte | ~[48]byte | ~[64]byte
+}
+
+// AddFixed adds keys of fixed width to a filter, without copying them. It panics as Add does.
+func AddFixed[K FixedKey](f AnyFilter, keys []K) {
+	var key K
+	f.self().native().addFixed(unsafe.Pointer(unsafe.SliceData(keys)), unsafe.Sizeof(key), len(keys))
+}
+
+// TestFixed tests keys of fixed width, without copying them; otherwise as TestMany.
+func TestFixed[K FixedKey](f AnyFilter, keys []K, dst []bool) []bool {
+	var key K
+	n := f.self().native()
+	dst = results(dst, len(keys))
+	n.testFixed(unsafe.Pointer(unsafe.SliceData(keys)), unsafe.Sizeof(key), dst)
+	return dst
+}
+
+// AddManyHash adds keys by their hashes, which must have been made with the filter's seed. It panics as Add does.
+func (c *core) AddManyHash(hashes []Hash) {
+	n := c.native()
+	n.addMany(func() C.gloom_status {
+		return C.gloom_add_batch_hashes(n.filter, (*C.gloom_hash)(unsafe.Pointer(unsafe.SliceData(hashes))), C.size_t(len(hashes)))
+	})
+}
+
+// TestManyHash tests keys by their hashes, which must have been made with the filter's seed; otherwise as TestMany.
+func (c *core) TestManyHash(hashes []Hash, dst []bool) []bool {
+	n := c.native()
+	dst = results(dst, len(hashes))
+	C.gloom_test_batch_hashes(n.filter, (*C.gloom_hash)(unsafe.Pointer(unsafe.SliceData(hashes))), C.size_t(len(hashes)), resultBytes(dst), nil)
+	runtime.KeepAlive(n)
+	return dst
+}
+
+// results makes room for n results.
+func results(dst []bool, n int) []bool {
+	if cap(dst) < n {
+		return make([]bool, n)
+	}
+	return dst[:n]
+}
+
+// resultBytes is where the library writes results: a bool is a byte that is 0 or 1.
+func resultBytes(dst []bool) *C.uint8_t {
+	return (*C.uint8_t)(unsafe.Pointer(unsafe.SliceData(dst)))
+}
+
+// addMany runs a batch add of the library.
+func (n *native) addMany(add func() C.gloom_status) {
+	status := n.counted(add)
+	if status != C.GLOOM_OK {
+		panic(failure("AddMany", status, nil))
+	}
+}
+
+// counted runs what raises the library's count. That of a plain filter has one writer at a time, and readers who
+// settle are one.
+func (n *native) counted(add func() C.gloom_status) C.gloom_status {
+	if n.adds.plain {
+		n.adds.mu.Lock()
+		defer n.adds.mu.Unlock()
+	}
+	status := add()
+	runtime.KeepAlive(n)
+	return status
+}
+
+func (n *native) addFixed(keys unsafe.Pointer, size uintptr, count int) {
+	n.addMany(func() C.gloom_status {
+		return C.gloom_add_batch_fixed(n.filter, keys, C.size_t(size), C.size_t(count))
+	})
+}
+
+// testFixed cannot fail: the arguments are those of slices. If it did, the library would fill dst with true, "maybe".
+func (n *native) testFixed(keys unsafe.Pointer, size uintptr, dst []bool) {
+	C.gloom_test_batch_fixed(n.filter, keys, C.size_t(size), C.size_t(len(dst)), resultBytes(dst), nil)
+	runtime.KeepAlive(n)
+}
+
+func (n *native) addBatch(b *Batch) {
+	if b.Len() == 0 {
+		return
+	}
+	n.addMany(func() C.gloom_status {
+		return C.gloom_add_batch_offsets64(n.filter, unsafe.Pointer(unsafe.SliceData(b.data)), C.size_t(len(b.data)),
+			unsafe.SliceData(b.offsets), C.size_t(b.Len()))
+	})
+}
+
+// testBatch cannot fail, as testFixed.
+func (n *native) testBatch(b *Batch, dst []bool) {
+	if b.Len() == 0 {
+		return
+	}
+	C.gloom_test_batch_offsets64(n.filter, unsafe.Pointer(unsafe.SliceData(b.data)), C.size_t(len(b.data)),
+		unsafe.SliceData(b.offsets), C.size_t(b.Len()), resultBytes(dst), nil)
+	runtime.KeepAlive(n)
+}
+
+// chunks are kept from call to call.
+var chunks = sync.Pool{New: func() any {
+	return &Batch{data: make([]byte, 0, chunkBytes), offsets: make([]C.int64_t, 0, chunkKeys+1)}
+}}
+
+func giveBack(b *Batch) {
+	if cap(b.data) <= keepBytes {
+		chunks.Put(b)
+	}
+}
+
+// fill takes as many of the keys as make a chunk, and returns the rest.
+func fill[K string | []byte](b *Batch, keys []K) []K {
+	b.data, b.offsets = b.data[:0], append(b.offsets[:0], 0)
+	for i, key := range keys {
+		b.data = append(b.data, key...)
+		b.offsets = append(b.offsets, C.int64_t(len(b.data)))
+		if i+1 == chunkKeys || len(b.data) >= chunkBytes {
+			return keys[i+1:]
+		}
+	}
+	return nil
+}
+
+func addMany[K string | []byte](n *native, keys []K) {
+	b := chunks.Get().(*Batch)
+	for len(keys) > 0 {
+		keys = fill(b, keys)
+		n.addBatch(b)
+	}
+	giveBack(b)
+}
+
+func testMany[K string | []byte](n *native, keys []K, dst []bool) []bool {
+	dst = results(dst, len(keys))
+	b := chunks.Get().(*Batch)
+	for rest := dst; len(keys) > 0; rest = rest[b.Len():] {
+		keys = fill(b, keys)
+		n.testBatch(b, rest[:b.Len()])
+	}
+	giveBack(b)
+	return dst
+}

@@ -1,0 +1,95 @@
+package gloom
+
+// #include "gloom.h"
+import "C"
+
+import (
+	"runtime"
+
+	"github.com/zeebo/xxh3"
+)
+
+// Add adds a key. It panics with an error that is [ErrReadOnly] if the filter is mapped read-only.
+func (c *core) Add(data []byte) {
+	c.AddString(text(data))
+}
+
+// AddString adds a key; otherwise as Add.
+func (c *core) AddString(s string) {
+	n := c.native()
+	if n.inGo && n.seed == 0 { // as in TestString
+		h := xxh3.HashString128(s)
+		n.set(n.locate(Hash{h.Lo, h.Hi}))
+		n.adds.add(Hash{h.Lo, h.Hi})
+		runtime.KeepAlive(n)
+		return
+	}
+	if n.inGo {
+		n.add(HashString(s, n.seed))
+		return
+	}
+	status := C.gloom_add(n.filter, pointer(s), C.size_t(len(s)))
+	runtime.KeepAlive(n)
+	if status != C.GLOOM_OK {
+		panic(failure("Add", status, nil))
+	}
+}
+
+// Test answers whether the key is in the set: false means certainly not, true means probably.
+func (c *core) Test(data []byte) bool {
+	return c.TestString(text(data))
+}
+
+// TestString answers as Test.
+func (c *core) TestString(s string) bool {
+	n := c.native()
+	if n.seed != 0 {
+		return n.test(HashString(s, n.seed))
+	}
+	// HashString and n.test once more, but in line. In a loop over keys the processor works ahead as far as some hundred
+	// instructions reach. Few of them a key, and the next key's cache miss begins during this one's.
+	h := xxh3.HashString128(s)
+	all := n.look(n.locate(Hash{h.Lo, h.Hi}))
+	runtime.KeepAlive(n)
+	return all&1 != 0
+}
+
+// TestAndAdd adds a key and answers whether it was in the set before: false means certainly not, true means probably. Of
+// goroutines that race to add one new key, several may be told false. It panics as Add does.
+func (c *core) TestAndAdd(data []byte) bool {
+	return c.TestAndAddString(text(data))
+}
+
+// TestAndAddString adds and answers as TestAndAdd.
+func (c *core) TestAndAddString(s string) bool {
+	n := c.native()
+	if n.inGo {
+		return n.add(HashString(s, n.seed))
+	}
+	var present C.bool
+	status := C.gloom_test_and_add(n.filter, pointer(s), C.size_t(len(s)), &present)
+	runtime.KeepAlive(n)
+	if status != C.GLOOM_OK {
+		panic(failure("TestAndAdd", status, nil))
+	}
+	return bool(present)
+}
+
+// AddHash adds a key by its hash, which must have been made with the filter's seed. It panics as Add does.
+func (c *core) AddHash(h Hash) {
+	n := c.native()
+	if n.inGo {
+		n.add(h)
+		return
+	}
+	status := C.gloom_add_hash(n.filter, C.gloom_hash{lo: C.uint64_t(h.Lo), hi: C.uint64_t(h.Hi)})
+	runtime.KeepAlive(n)
+	if status != C.GLOOM_OK {
+		panic(failure("AddHash", status, nil))
+	}
+}
+
+// TestHash tests a key by its hash, which must have been made with the filter's seed.
+func (c *core) TestHash(h Hash) bool {
+	return c.native().test(h)
+}

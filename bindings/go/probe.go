@@ -1,0 +1,136 @@
+package gloom
+
+// #include "gloom.h"
+import "C"
+
+import (
+	"math/bits"
+	"runtime"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/zeebo/xxh3"
+)
+
+// The layout of a filter's bits once more, in Go: README.md has the measurements that were the reason. It is frozen
+// and described in docs/layout.md. The library remains the one that makes, grows old with, saves and
+// merges filters; Go only tests single keys in its memory, and adds them where nobody owns a part of it.
+
+// Hash is the XXH3-128 hash of a key, for asking many filters of one seed about it.
+type Hash struct {
+	Lo, Hi uint64
+}
+
+// HashKey hashes a key. The seed must be that of the filters to ask: 0, unless one was given in [Config].
+func HashKey(key []byte, seed uint64) Hash {
+	return HashString(unsafe.String(unsafe.SliceData(key), len(key)), seed)
+}
+
+// HashString hashes a string; otherwise as [HashKey].
+func HashString(key string, seed uint64) Hash {
+	if seed == 0 {
+		h := xxh3.HashString128(key)
+		return Hash{h.Lo, h.Hi}
+	}
+	h := xxh3.HashString128Seed(key, seed)
+	return Hash{h.Lo, h.Hi}
+}
+
+// loop looks at, or sets, the bits of one key in its block, and returns whether all were set before (in bit 0). There is one
+// for each k, unrolled with the sizes and offsets of the partitions as constants, which takes a third off its time.
+type loop struct {
+	test  func(block unsafe.Pointer, probe uint64) uint64
+	set   func(block unsafe.Pointer, probe uint64) uint64 // by the only writer
+	share func(block unsafe.Pointer, probe uint64) uint64 // among other writers
+}
+
+//go:generate go run unroll.go
+
+// place is the bit of a block that a probe value below 2^32 selects: offset + probe mod size, without a division.
+//
+// reciprocal*probe is the fraction that dividing by size leaves, in units of 2^-64, and less than 2^-32 too large. Its
+// upper half plus one unit of 2^-32 is above the exact fraction by less than 2^-31, and that times a size
+// below 2^8 does not reach the next integer.
+func place(probe, size, offset uint64) uint64 {
+	reciprocal := ^uint64(0)/size + 1 // 2^64/size, rounded up: a constant, as size is one
+	return (reciprocal*probe>>32*size+size)>>32 + offset
+}
+
+// word is the word of a block that has the bit.
+func word(block unsafe.Pointer, bit uint64) *uint64 {
+	return (*uint64)(unsafe.Add(block, bit/64*8))
+}
+
+// test has no branch: whether a bit of a missing key is set is a coin toss, and the processor would guess wrong half of
+// the time.
+func test(block unsafe.Pointer, probe, size, offset uint64) uint64 {
+	bit := place(probe, size, offset)
+	return atomic.LoadUint64(word(block, bit)) >> (bit % 64)
+}
+
+// set stores without a locked instruction: there is one writer at a time, and a word is one store.
+func set(block unsafe.Pointer, probe, size, offset uint64) uint64 {
+	bit := place(probe, size, offset)
+	w := word(block, bit)
+	old := atomic.LoadUint64(w)
+	*w = old | 1<<(bit%64)
+	return old >> (bit % 64)
+}
+
+// share has an atomic OR for a bit that is not set.
+func share(block unsafe.Pointer, probe, size, offset uint64) uint64 {
+	bit := place(probe, size, offset)
+	w := word(block, bit)
+	set := atomic.LoadUint64(w) >> (bit % 64) & 1
+	if set == 0 {
+		atomic.OrUint64(w, 1<<(bit%64))
+	}
+	return set
+}
+
+// locate returns the block of a key, and the value that selects its bits.
+func (n *native) locate(h Hash) (block unsafe.Pointer, probe uint64) {
+	index, _ := bits.Mul64(h.Hi, n.numBlocks)
+	return unsafe.Add(n.blocks, index*64), uint64(uint32(h.Lo) ^ uint32(h.Lo>>32))
+}
+
+// test answers whether all bits of a key are set.
+func (n *native) test(h Hash) bool {
+	all := n.look(n.locate(h))
+	runtime.KeepAlive(n)
+	return all&1 != 0
+}
+
+// add sets the bits of a key and returns whether all were set before. For filters that are inGo.
+func (n *native) add(h Hash) bool {
+	all := n.set(n.locate(h))
+	n.adds.add(h)
+	runtime.KeepAlive(n)
+	return all&1 != 0
+}
+
+// settle tells the library of the adds that Go made, before anything that hands on the library's count. The library has
+// no function for that, but counts each add of a key; a key that is there already changes no bit.
+func (n *native) settle() {
+	n.adds.mu.Lock()
+	defer n.adds.mu.Unlock()
+	n.settleLocked()
+}
+
+func (n *native) settleLocked() {
+	anchor := n.adds.anchor.Load()
+	if anchor == nil {
+		return
+	}
+	var copies [256]Hash
+	for i := range copies {
+		copies[i] = *anchor
+	}
+	for untold := n.adds.untold(); untold > 0; {
+		some := min(untold, uint64(len(copies)))
+		C.gloom_add_batch_hashes(n.filter, (*C.gloom_hash)(unsafe.Pointer(&copies)), C.size_t(some))
+		n.adds.told += some
+		untold -= some
+	}
+	runtime.KeepAlive(n)
+}

@@ -1,0 +1,5 @@
+//go:build race
+
+package gloom_test
+
+const raceEnabled = true

@@ -1,0 +1,5 @@
+//go:build !gloom_gcstress
+
+package gloom_test
+
+const stressed = false
