@@ -30,7 +30,8 @@
  *             loaded by dlopen, let a thread write once before a handler does in it.) After fork in a program with threads, a child may read every filter and write
  *             plain and atomic ones; a shard that another thread owned at the fork stays owned in the child.
  * Cancelling  A thread that pthread_cancel ends while it is inside the library ends the process.
- * Side effects None: no threads, signal handlers, environment variables, files or global state.
+ * Side effects None: no threads, signal handlers, environment variables or global state; no files but those it is
+ *             asked for.
  */
 
 
@@ -570,7 +571,8 @@ gloom_status gloom_serialize(const gloom_filter *filter,
 // gloom_free. The bytes must be one serialized filter and nothing else. options may be NULL: an
 // atomic filter, no limit.
 //
-// Lengths, limit and checksum are verified before memory is taken; a failed call leaves *out as it was.
+// Length and limit are verified before memory is taken, the checksum before the filter is given out; a
+// failed call leaves *out as it was.
 //
 // GLOOM_ERR_NULL, GLOOM_ERR_CORRUPT, GLOOM_ERR_UNSUPPORTED (another version), GLOOM_ERR_LIMIT,
 // GLOOM_ERR_INVALID_ARGUMENT (options), GLOOM_ERR_OUT_OF_MEMORY.

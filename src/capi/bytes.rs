@@ -72,7 +72,8 @@ pub unsafe extern "C" fn gloom_serialize(
 /// gloom_free. The bytes must be one serialized filter and nothing else. options may be NULL: an
 /// atomic filter, no limit.
 ///
-/// Lengths, limit and checksum are verified before memory is taken; a failed call leaves *out as it was.
+/// Length and limit are verified before memory is taken, the checksum before the filter is given out; a
+/// failed call leaves *out as it was.
 ///
 /// GLOOM_ERR_NULL, GLOOM_ERR_CORRUPT, GLOOM_ERR_UNSUPPORTED (another version), GLOOM_ERR_LIMIT,
 /// GLOOM_ERR_INVALID_ARGUMENT (options), GLOOM_ERR_OUT_OF_MEMORY.
