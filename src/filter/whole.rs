@@ -121,7 +121,10 @@ impl Filter {
     pub fn try_clone(&self) -> Result<Filter, Error> {
         let mut copy = self.empty_like(self.num_blocks())?;
         copy.plan(self.expected_items, self.fp_rate);
-        copy.merge(self)?;
+        let count = self.count();
+        // Nobody else has the copy, so it needs neither atomic ORs nor owners.
+        copy.fill_blocks(0, &self.blocks);
+        copy.carry(count);
         Ok(copy)
     }
 

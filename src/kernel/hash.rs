@@ -106,6 +106,7 @@ pub(super) fn take_hashes(
 /// `len` bytes at `key` are readable; `key` may be NULL if there are none.
 #[inline(always)]
 pub(super) unsafe fn hash_key(key: *const u8, len: usize, seed: u64) -> KeyHash {
+    // SAFETY: as for this function.
     let key = if len == 0 { &[] } else { unsafe { std::slice::from_raw_parts(key, len) } };
     KeyHash::new(key, seed)
 }
