@@ -4,7 +4,7 @@
 
 use crate::error::Error;
 use crate::filter::Filter;
-use crate::kernel::{For, GROUP, Keys, Located, prefetch};
+use crate::kernel::{GROUP, Keys, Located};
 
 impl Filter {
     /// Tests many keys. `results` get 1 (probably in the set) or 0 (certainly not) for each key.
@@ -30,10 +30,16 @@ impl Filter {
     #[inline]
     pub(crate) fn test_each(&self, keys: Keys<'_>, mut report: impl FnMut(usize, u8)) -> usize {
         let mut hits = 0;
-        self.for_each_group(keys, For::Reading, |first, group| {
+        self.for_each_group(keys, |first, group, ahead| {
             let mut results = [0; GROUP];
             let results = &mut results[..group.len()];
-            hits += self.kernel().test_many(self.blocks(), group.indices(), group.probes(), results);
+            hits += self.kernel().test_many(
+                self.blocks(),
+                group.indices(),
+                group.probes(),
+                ahead.indices(),
+                results,
+            );
             for (&number, &hit) in group.order().iter().zip(results.iter()) {
                 report(first + number as usize, hit);
             }
@@ -41,29 +47,18 @@ impl Filter {
         hits
     }
 
-    /// Calls `probe` with each group of keys, hashed and on its way into the cache, and with the number
-    /// of its first key.
-    pub(crate) fn for_each_group(
-        &self,
-        keys: Keys<'_>,
-        purpose: For,
-        mut probe: impl FnMut(usize, &Located),
-    ) {
+    /// Calls `probe` with the number of the first key of each group, the group, hashed, and the group after it,
+    /// whose blocks `probe` fetches meanwhile. At first with an empty group before all others.
+    pub(crate) fn for_each_group(&self, keys: Keys<'_>, mut probe: impl FnMut(usize, &Located, &Located)) {
         let mut groups = [Located::new(), Located::new()];
-        let [mut next, mut ready] = groups.each_mut();
-        let mut first = 0;
-        while first < keys.len() {
+        let [mut ready, mut next] = groups.each_mut();
+        for first in (0..keys.len()).step_by(GROUP) {
             self.hash_group(keys, first, next);
-            prefetch(self.blocks(), next.indices(), purpose);
-            if first > 0 {
-                probe(first - GROUP, ready);
-            }
-            std::mem::swap(&mut next, &mut ready);
-            first += GROUP;
+            probe(first.saturating_sub(GROUP), ready, next);
+            std::mem::swap(&mut ready, &mut next);
         }
-        if first > 0 {
-            probe(first - GROUP, ready);
-        }
+        next.clear();
+        probe(keys.len().saturating_sub(1) / GROUP * GROUP, ready, next);
     }
 
     /// Hashes the group of keys that begins with number `first`.

@@ -36,7 +36,7 @@ impl Located {
         self.len
     }
 
-    pub(super) fn clear(&mut self) {
+    pub fn clear(&mut self) {
         self.len = 0;
     }
 

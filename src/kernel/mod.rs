@@ -46,10 +46,11 @@ pub(crate) struct Kernel {
 
 /// Tests or sets one probe in its block.
 type ProbeOne = unsafe fn(&Tables, &Block, u32) -> bool;
-/// Tests many probes, given the blocks, their indices, the probes and room for results.
-type TestMany = unsafe fn(&Tables, &[Block], &[u64], &[u32], &mut [u8]) -> usize;
-/// Sets many probes, given the blocks, their indices and the probes.
-type SetMany = unsafe fn(&Tables, &[Block], &[u64], &[u32]);
+/// Tests many probes, given the blocks, their indices, the probes, the indices to fetch meanwhile and room for
+/// results.
+type TestMany = unsafe fn(&Tables, &[Block], &[u64], &[u32], &[u64], &mut [u8]) -> usize;
+/// Sets many probes, given the blocks, their indices, the probes and the indices to fetch meanwhile.
+type SetMany = unsafe fn(&Tables, &[Block], &[u64], &[u32], &[u64]);
 /// Combines blocks with as many others.
 type Combine = unsafe fn(&[Block], &[Block]);
 /// Hashes a group of keys, given the first one's number, the seed and the number of blocks.
@@ -140,25 +141,32 @@ impl Kernel {
         unsafe { (self.set_shared)(self.tables, block, probe) }
     }
 
-    /// Tests many; `results` get 1 or 0. Returns the hits.
+    /// Tests many; `results` get 1 or 0. Returns the hits. Meanwhile fetches the blocks `ahead`.
     #[inline]
-    pub fn test_many(&self, blocks: &[Block], indices: &[u64], probes: &[u32], results: &mut [u8]) -> usize {
+    pub fn test_many(
+        &self,
+        blocks: &[Block],
+        indices: &[u64],
+        probes: &[u32],
+        ahead: &[u64],
+        results: &mut [u8],
+    ) -> usize {
         // SAFETY: as above.
-        unsafe { (self.test_many)(self.tables, blocks, indices, probes, results) }
+        unsafe { (self.test_many)(self.tables, blocks, indices, probes, ahead, results) }
     }
 
-    /// Sets many, as the only writer of their blocks.
+    /// Sets many, as the only writer of their blocks. Meanwhile fetches the blocks `ahead`.
     #[inline]
-    pub fn set_many(&self, blocks: &[Block], indices: &[u64], probes: &[u32]) {
+    pub fn set_many(&self, blocks: &[Block], indices: &[u64], probes: &[u32], ahead: &[u64]) {
         // SAFETY: as above.
-        unsafe { (self.set_many)(self.tables, blocks, indices, probes) }
+        unsafe { (self.set_many)(self.tables, blocks, indices, probes, ahead) }
     }
 
     /// Sets many, among other writers.
     #[inline]
-    pub fn set_many_shared(&self, blocks: &[Block], indices: &[u64], probes: &[u32]) {
+    pub fn set_many_shared(&self, blocks: &[Block], indices: &[u64], probes: &[u32], ahead: &[u64]) {
         // SAFETY: as above.
-        unsafe { (self.set_many_shared)(self.tables, blocks, indices, probes) }
+        unsafe { (self.set_many_shared)(self.tables, blocks, indices, probes, ahead) }
     }
 
     /// Merges `sources` into as many `targets`, as their only writer.
@@ -195,7 +203,7 @@ pub(crate) enum For {
 }
 
 /// Fetches blocks into the cache while something else is done.
-#[inline]
+#[inline(always)]
 pub(crate) fn prefetch(blocks: &[Block], indices: &[u64], purpose: For) {
     #[cfg(vectors)]
     {

@@ -1,6 +1,7 @@
 //! What every instruction set has to offer, and the loops over many keys that are the same for all.
 
 use super::tables::Tables;
+use super::{For, prefetch};
 use crate::memory::Block;
 
 /// One way of testing and setting the bits of a probe in a block, with its constants at hand.
@@ -70,6 +71,10 @@ pub(super) unsafe fn and_all<'a, P: Probe<'a>>(targets: &[Block], sources: &[Blo
 
 /// Tests many; `results` get 1 for a hit and 0 for a miss. Returns the hits.
 ///
+/// Fetches a block `ahead` for each one that is probed (its own again if there is none: that costs less than a
+/// branch). Many fetches at a time wait for one another, and the probes for them, since a processor keeps track
+/// of 10 to 24 lines that are on their way; docs/performance.md has the measurement.
+///
 /// # Safety
 /// As for [`Probe`].
 #[inline(always)]
@@ -78,22 +83,26 @@ pub(super) unsafe fn test_many<'a, P: Probe<'a>>(
     blocks: &[Block],
     indices: &[u64],
     probes: &[u32],
+    ahead: &[u64],
     results: &mut [u8],
 ) -> usize {
+    let mut ahead = ahead.iter();
     let mut hits = 0;
     // SAFETY: as for this function.
     unsafe {
         let kernel = P::new(tables);
         for ((&index, &probe), result) in indices.iter().zip(probes).zip(results) {
+            prefetch(blocks, &[*ahead.next().unwrap_or(&index)], For::Reading);
             let hit = kernel.test(&blocks[index as usize], probe);
             *result = u8::from(hit);
             hits += usize::from(hit);
         }
     }
+    prefetch(blocks, ahead.as_slice(), For::Reading);
     hits
 }
 
-/// Sets many, as the only writer of their blocks.
+/// Sets many, as the only writer of their blocks. Fetches as [`test_many`] does.
 ///
 /// # Safety
 /// As for [`Probe`].
@@ -103,17 +112,21 @@ pub(super) unsafe fn set_many<'a, P: Probe<'a>>(
     blocks: &[Block],
     indices: &[u64],
     probes: &[u32],
+    ahead: &[u64],
 ) {
+    let mut ahead = ahead.iter();
     // SAFETY: as for this function.
     unsafe {
         let kernel = P::new(tables);
         for (&index, &probe) in indices.iter().zip(probes) {
+            prefetch(blocks, &[*ahead.next().unwrap_or(&index)], For::Writing);
             kernel.set(&blocks[index as usize], probe);
         }
     }
+    prefetch(blocks, ahead.as_slice(), For::Writing);
 }
 
-/// Sets many, among other writers.
+/// Sets many, among other writers. Fetches as [`test_many`] does.
 ///
 /// # Safety
 /// As for [`Probe`].
@@ -123,14 +136,18 @@ pub(super) unsafe fn set_many_shared<'a, P: Probe<'a>>(
     blocks: &[Block],
     indices: &[u64],
     probes: &[u32],
+    ahead: &[u64],
 ) {
+    let mut ahead = ahead.iter();
     // SAFETY: as for this function.
     unsafe {
         let kernel = P::new(tables);
         for (&index, &probe) in indices.iter().zip(probes) {
+            prefetch(blocks, &[*ahead.next().unwrap_or(&index)], For::Writing);
             kernel.set_shared(&blocks[index as usize], probe);
         }
     }
+    prefetch(blocks, ahead.as_slice(), For::Writing);
 }
 
 /// Makes `fn name(k) -> Kernel` for a [`Probe`]: functions that are compiled for its instruction set and
@@ -158,22 +175,24 @@ macro_rules! entry_points {
             }
             $(#[$features])*
             unsafe fn test_many<const $n: usize>(
-                tables: &Tables, blocks: &[Block], indices: &[u64], probes: &[u32], results: &mut [u8],
+                tables: &Tables, blocks: &[Block], indices: &[u64], probes: &[u32], ahead: &[u64], results: &mut [u8],
             ) -> usize {
                 // SAFETY: as above.
-                unsafe { probe::test_many::<$probe>(tables, blocks, indices, probes, results) }
+                unsafe { probe::test_many::<$probe>(tables, blocks, indices, probes, ahead, results) }
             }
             $(#[$features])*
-            unsafe fn set_many<const $n: usize>(tables: &Tables, blocks: &[Block], indices: &[u64], probes: &[u32]) {
+            unsafe fn set_many<const $n: usize>(
+                tables: &Tables, blocks: &[Block], indices: &[u64], probes: &[u32], ahead: &[u64],
+            ) {
                 // SAFETY: as above.
-                unsafe { probe::set_many::<$probe>(tables, blocks, indices, probes) }
+                unsafe { probe::set_many::<$probe>(tables, blocks, indices, probes, ahead) }
             }
             $(#[$features])*
             unsafe fn set_many_shared<const $n: usize>(
-                tables: &Tables, blocks: &[Block], indices: &[u64], probes: &[u32],
+                tables: &Tables, blocks: &[Block], indices: &[u64], probes: &[u32], ahead: &[u64],
             ) {
                 // SAFETY: as above.
-                unsafe { probe::set_many_shared::<$probe>(tables, blocks, indices, probes) }
+                unsafe { probe::set_many_shared::<$probe>(tables, blocks, indices, probes, ahead) }
             }
             $(#[$features])*
             unsafe fn or_all<const $n: usize>(targets: &[Block], sources: &[Block]) {
