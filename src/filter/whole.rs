@@ -122,8 +122,9 @@ impl Filter {
         let mut copy = self.empty_like(self.num_blocks())?;
         copy.plan(self.expected_items, self.fp_rate);
         let count = self.count();
-        // Nobody else has the copy, so it needs neither atomic ORs nor owners.
-        copy.fill_blocks(0, &self.blocks);
+        // Nobody else has the copy, so it needs neither atomic ORs nor owners. Clear words are not written, so
+        // that clear pages stay untouched.
+        copy.kernel.or_all(&copy.blocks, &self.blocks);
         copy.carry(count);
         Ok(copy)
     }
@@ -147,10 +148,16 @@ impl Filter {
         })
     }
 
-    /// Copies blocks into a filter that is empty and nobody else's yet. Clear words are not written, so that
-    /// clear pages stay untouched.
-    pub(crate) fn fill_blocks(&self, first: usize, sources: &[Block]) {
-        self.kernel.or_all(&self.blocks[first..first + sources.len()], sources);
+    /// Lets `write` overwrite all blocks, as bytes and up to `count` at a time, of a filter that is in memory.
+    pub(crate) fn overwrite_blocks(
+        &mut self,
+        count: usize,
+        mut write: impl FnMut(&mut [u8]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let len = self.blocks.len();
+        (0..len)
+            .step_by(count)
+            .try_for_each(|first| self.blocks.overwrite(first..len.min(first + count), &mut write))
     }
 
     pub(crate) fn check_compatible(&self, source: &Filter) -> Result<(), Error> {

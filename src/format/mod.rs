@@ -66,6 +66,8 @@ pub(crate) type Sink<'a> = &'a mut dyn FnMut(&[u8]) -> Result<(), Error>;
 /// Blocks that are copied, summed and handed on at a time: 16 KiB. (Stacks of loom's threads are small, and
 /// its atomics large.)
 const BLOCKS_PER_PIECE: usize = if cfg!(loom) { 1 } else { 256 };
+/// Blocks that are read into a new filter at a time: 64 KiB.
+const BLOCKS_PER_READ: usize = 1024;
 
 impl Filter {
     /// The bytes that this filter takes in `format`.
@@ -145,8 +147,12 @@ impl Filter {
         self.check_writable()?;
         // Once to see that all of it is good, and again to merge it.
         let matches = |info: &Info| self.check_matches(info.num_blocks, info.k, info.seed);
-        let (info, ()) = read_blocks(&mut Input::of(data), matches, |(), _, _| {})?;
-        read_blocks(&mut Input::of(data), matches, |(), first, blocks| self.merge_blocks(first, blocks))?;
+        let (info, ()) = read_around(&mut Input::of(data), matches, |input, info, ()| {
+            copy_in_pieces(input, info.num_blocks, |_, _| {})
+        })?;
+        read_around(&mut Input::of(data), matches, |input, info, ()| {
+            copy_in_pieces(input, info.num_blocks, |first, blocks| self.merge_blocks(first, blocks))
+        })?;
         self.carry(info.count);
         Ok(())
     }
@@ -180,46 +186,58 @@ pub(crate) fn read(input: &mut Input<'_>, load: &LoadOptions) -> Result<Filter, 
         filter.plan(info.expected_items, info.fp_rate);
         Ok(filter)
     };
-    let (info, filter) =
-        read_blocks(input, create, |filter, first, blocks| filter.fill_blocks(first, blocks))?;
+    let (info, filter) = read_around(input, create, |input, _, filter| {
+        // In pieces that stay in a cache until they are summed up.
+        filter.overwrite_blocks(BLOCKS_PER_READ, |bytes| input.fill(bytes))
+    })?;
     filter.carry(info.count);
     Ok(filter)
 }
 
-/// Reads a header, hands it to `start`, then blocks piece by piece to `take`, with the number of the
-/// first; and checks what follows them.
-fn read_blocks<T>(
+/// Reads a header, hands it to `start`, and what that makes to `blocks`, which reads all of them; then checks
+/// what follows.
+fn read_around<T>(
     input: &mut Input<'_>,
     start: impl FnOnce(&Info) -> Result<T, Error>,
-    mut take: impl FnMut(&T, usize, &[Block]),
+    blocks: impl FnOnce(&mut Input<'_>, &Info, &mut T) -> Result<(), Error>,
 ) -> Result<(Info, T), Error> {
     let info = inspect(input)?;
     if info.may_have_lost_adds {
         return Err(Error::Dirty);
     }
-    let target = start(&info)?;
+    let mut target = start(&info)?;
     if info.format == Format::Native {
         native::read_padding(input)?;
     }
+    blocks(input, &info, &mut target)?;
+    match info.format {
+        Format::V1 => v1::read_checksum(input)?,
+        Format::Native => native::read_trailer(input, info.dirty)?,
+    }
+    Ok((info, target))
+}
+
+/// Reads blocks piece by piece into a copy, which it hands to `take` with the number of the first.
+fn copy_in_pieces(
+    input: &mut Input<'_>,
+    num_blocks: u64,
+    mut take: impl FnMut(usize, &[Block]),
+) -> Result<(), Error> {
     let mut bytes = [0; BLOCKS_PER_PIECE * BLOCK_BYTES];
     let blocks: [Block; BLOCKS_PER_PIECE] = std::array::from_fn(|_| Block::new());
     let mut first = 0;
-    while first < info.num_blocks {
-        let count = (info.num_blocks - first).min(BLOCKS_PER_PIECE as u64) as usize;
+    while first < num_blocks {
+        let count = (num_blocks - first).min(BLOCKS_PER_PIECE as u64) as usize;
         let bytes = &mut bytes[..count * BLOCK_BYTES];
         input.fill(bytes)?;
         let words = blocks.iter().flat_map(|block| &block.words);
         for (word, bytes) in words.zip(bytes.as_chunks().0) {
             word.store(u64::from_le_bytes(*bytes), Relaxed);
         }
-        take(&target, first as usize, &blocks[..count]);
+        take(first as usize, &blocks[..count]);
         first += count as u64;
     }
-    match info.format {
-        Format::V1 => v1::read_checksum(input)?,
-        Format::Native => native::read_trailer(input, info.dirty)?,
-    }
-    Ok((info, target))
+    Ok(())
 }
 
 /// Copies blocks piece by piece and hands on the copies: a checksum of them is right even while others

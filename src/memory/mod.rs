@@ -19,7 +19,7 @@ use crate::error::Error;
 use crate::hash::KeyHash;
 use crate::layout::{BLOCK_BYTES, BLOCK_WORDS};
 use crate::sync::AtomicU64;
-use std::ops::Deref;
+use std::ops::{Deref, Range};
 
 /// 512 bits: one cache line.
 ///
@@ -69,6 +69,16 @@ impl Blocks {
         self.0.mapping()
     }
 
+    /// Lets `write` overwrite some blocks as bytes: their words, little-endian. They are in memory, and nobody
+    /// else has them.
+    pub fn overwrite(
+        &mut self,
+        blocks: Range<usize>,
+        write: impl FnOnce(&mut [u8]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        self.0.overwrite(blocks, write)
+    }
+
     /// The number of the block of a key, and the block.
     #[inline]
     pub fn of(&self, hash: KeyHash) -> (usize, &Block) {
@@ -102,7 +112,9 @@ pub(crate) fn processors() -> usize {
 #[allow(unsafe_code)]
 mod imp {
     use super::{BLOCK_BYTES, Block, Mapping};
+    use crate::error::Error;
     use std::alloc::{Layout, alloc_zeroed, dealloc};
+    use std::ops::Range;
     use std::ptr::{NonNull, null_mut};
 
     const MAPPED_FROM: usize = 1 << 20;
@@ -145,6 +157,27 @@ mod imp {
             // SAFETY: by the invariant; a shared reference is right although others write, because
             // blocks are made of atomics.
             unsafe { std::slice::from_raw_parts(self.first.as_ptr(), self.len) }
+        }
+
+        pub fn overwrite(
+            &mut self,
+            blocks: Range<usize>,
+            write: impl FnOnce(&mut [u8]) -> Result<(), Error>,
+        ) -> Result<(), Error> {
+            assert!(self.mapping.is_none(), "others may have the blocks of a file");
+            let len = self.as_slice()[blocks.clone()].len() * BLOCK_BYTES;
+            // SAFETY: in bounds, as slicing has shown; nobody else has the blocks, since this is borrowed for
+            // itself alone and no other process can have them; and any bytes are blocks.
+            let bytes = unsafe {
+                std::slice::from_raw_parts_mut(self.first.add(blocks.start).cast::<u8>().as_ptr(), len)
+            };
+            write(bytes)?;
+            if cfg!(target_endian = "big") {
+                for word in bytes.as_chunks_mut::<8>().0 {
+                    word.reverse();
+                }
+            }
+            Ok(())
         }
 
         fn bytes(&self) -> usize {
@@ -245,7 +278,10 @@ mod imp {
 /// Blocks of loom's atomics, which cannot be made of zero bytes.
 #[cfg(loom)]
 mod imp {
-    use super::Block;
+    use super::{BLOCK_BYTES, Block};
+    use crate::error::Error;
+    use crate::sync::Ordering::Relaxed;
+    use std::ops::Range;
 
     pub struct Blocks(Box<[Block]>);
 
@@ -256,6 +292,21 @@ mod imp {
 
         pub fn as_slice(&self) -> &[Block] {
             &self.0
+        }
+
+        pub fn overwrite(
+            &mut self,
+            blocks: Range<usize>,
+            write: impl FnOnce(&mut [u8]) -> Result<(), Error>,
+        ) -> Result<(), Error> {
+            let blocks = &self.0[blocks];
+            let mut bytes = vec![0; blocks.len() * BLOCK_BYTES];
+            write(&mut bytes)?;
+            let words = blocks.iter().flat_map(|block| &block.words);
+            for (word, bytes) in words.zip(bytes.as_chunks().0) {
+                word.store(u64::from_le_bytes(*bytes), Relaxed);
+            }
+            Ok(())
         }
     }
 }
