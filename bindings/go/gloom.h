@@ -636,7 +636,9 @@ gloom_status gloom_inspect(const char *path, gloom_file_info *out, gloom_error *
 
 // Makes a new native file for a filter as options describe it (kind 0 or GLOOM_KIND_ATOMIC: the only one that
 // processes can share), maps it for reading and writing and writes the filter to *out; close it with
-// gloom_free. The file must not exist. All its disk space is taken at once. Otherwise as gloom_map.
+// gloom_free. The file must not exist. All its disk space is taken at once. It appears when it is complete; a
+// process that is killed meanwhile leaves at most a file of another name (.NAME.gloom-...). Otherwise as
+// gloom_map.
 //
 // Failures as gloom_create, and GLOOM_ERR_IO. *out is untouched then, and there is no file.
 gloom_status gloom_map_create(const char *path,
@@ -651,7 +653,8 @@ gloom_status gloom_map_create(const char *path,
 // GLOOM_ERR_READ_ONLY. With GLOOM_MAP_READ_WRITE, adds go to the file and are seen at once by all who map it; the
 // filter is atomic. gloom_sync makes them durable; a process that dies loses none; if the system fails, adds
 // since the last gloom_sync may be lost, and the file is refused from then on without GLOOM_MAP_ALLOW_DIRTY. The
-// last writer who closes the file reads all of it to write its checksum.
+// last writer who closes the file reads all of it to write its checksum: without GLOOM_MAP_VERIFY, also one that
+// agrees with damage that was there before.
 //
 // The file must not be truncated while it is mapped: reading what is no longer there ends the process with
 // SIGBUS. Replacing it (gloom_save to the same path by another process that does not find it mapped for
@@ -659,8 +662,9 @@ gloom_status gloom_map_create(const char *path,
 // its gloom_free leaves the file to the parent.
 //
 // GLOOM_ERR_NULL, GLOOM_ERR_INVALID_ARGUMENT (flags), GLOOM_ERR_IO, GLOOM_ERR_CORRUPT (also a checksum that
-// GLOOM_MAP_VERIFY finds wrong, and a dirty file), GLOOM_ERR_UNSUPPORTED (format v1; another version).
-// *out is untouched then.
+// GLOOM_MAP_VERIFY finds wrong, and a dirty file), GLOOM_ERR_UNSUPPORTED (format v1; another version),
+// GLOOM_ERR_OUT_OF_MEMORY (for the handle and its counters; no address space for the map is GLOOM_ERR_IO, or
+// GLOOM_ERR_LIMIT where no process could have as much). *out is untouched then.
 gloom_status gloom_map(const char *path,
                        uint32_t flags,
                        gloom_filter **out,

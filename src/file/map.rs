@@ -5,7 +5,7 @@
 //! count and the checksum and takes the mark away.
 
 use super::load::{read_some, unless_changed};
-use super::save::sync_folder_of;
+use super::temporary::Temporary;
 use crate::error::Error;
 use crate::filter::{Filter, Kind, Options};
 use crate::format::native::{self, LIVE_COUNT, PAYLOAD, SEALED_STATE, STATE, State};
@@ -84,7 +84,8 @@ impl Filter {
     }
 
     /// Makes a new native file for a filter as `options` describe it (atomic: the only kind that processes
-    /// can share), and maps it for writing.
+    /// can share), and maps it for writing. It appears when it is complete: one that is interrupted leaves at
+    /// most a file with another name (`.name.gloom-...`).
     ///
     /// # Errors
     /// [`Error::Io`] if the file exists or cannot be made, and those of [`Filter::create`].
@@ -95,32 +96,36 @@ impl Filter {
         }
         let geometry = options.geometry()?;
         let info = native::info(&geometry, options.seed);
-        let failed = Error::io("creating the file");
-        let file = OpenOptions::new().read(true).write(true).create_new(true).open(path).map_err(&failed)?;
-        let made = || {
-            // Whoever maps it for writing waits until it is complete.
-            Lock::Writers.take(&file)?;
-            reserve(&file, native::serialized_size(geometry.num_blocks))?;
-            let header = native::header(&info);
-            let state = State { count: 0, dirty: true, boot: native::boot_id()? };
-            file.write_all_at(&header, 0).map_err(&failed)?;
-            file.write_all_at(&state.encode(), STATE as u64).map_err(&failed)?;
-            let end = native::payload_end(geometry.num_blocks);
-            file.write_all_at(&native::trailer(0), end).map_err(&failed)?;
-            file.sync_all().map_err(&failed)?;
-            sync_folder_of(path)?;
-            Lock::Writers.share(&file)
-        };
-        let filter = made().and_then(|()| {
-            let file = file.try_clone().map_err(&failed)?;
-            let blocks = Blocks::mapped(Mapping::new(&file, info.bytes, true)?, PAYLOAD, info.num_blocks);
-            Filter::of_mapped(blocks, &info, true, || Ok(MappedFile::new(file, true)))
-        });
-        if filter.is_err() {
-            // Best effort: there is an error to tell of already.
-            let _ = std::fs::remove_file(path);
+        let taken = || Error::Io { action: "creating the file", os_error: libc::EEXIST };
+        // Also at the end; but before space is taken for nothing.
+        if std::fs::symlink_metadata(path).is_ok() {
+            return Err(taken());
         }
-        filter
+        let mut new = Temporary::create(path, 0o666)?;
+        let failed = Error::io("creating the file");
+        Lock::Writers.share(&new.file)?;
+        reserve(&new.file, info.bytes)?;
+        let state = State { count: 0, dirty: true, boot: native::boot_id()? };
+        new.file.write_all_at(&native::header(&info), 0).map_err(&failed)?;
+        new.file.write_all_at(&state.encode(), STATE as u64).map_err(&failed)?;
+        new.file.write_all_at(&native::trailer(0), native::payload_end(info.num_blocks)).map_err(&failed)?;
+        new.file.sync_all().map_err(&failed)?;
+        let mapping = Mapping::new(&new.file, info.bytes, true)?;
+        let blocks = Blocks::mapped(mapping, PAYLOAD, info.num_blocks);
+        Filter::of_mapped(blocks, &info, true, || {
+            let file = new.file.try_clone().map_err(&failed)?;
+            match new.name(path) {
+                Ok(true) => Ok(MappedFile::new(file, true)),
+                Ok(false) => Err(taken()),
+                Err(error) => {
+                    if is_named(&file, path) {
+                        // Best effort: there is an error to tell of already.
+                        let _ = std::fs::remove_file(path);
+                    }
+                    Err(error)
+                }
+            }
+        })
     }
 
     /// Waits until all adds that have returned are on the disk, so that a failure of the system does not

@@ -2,7 +2,9 @@
 
 mod load;
 mod map;
+mod path;
 mod save;
+mod temporary;
 
 pub use map::MapOptions;
 pub(crate) use map::MappedFile;

@@ -6,8 +6,8 @@ use std::io::{Error, ErrorKind, Result};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// Renames a file, unless the new name is taken. Where the file system cannot do that, replaces what has
-/// the name.
+/// Renames a file, unless the new name is taken. Where the file system can neither do that nor give a file a
+/// second name, replaces what has the name.
 pub(crate) fn rename_to_free_name(from: &Path, to: &Path) -> Result<()> {
     #[cfg(target_os = "linux")]
     {
@@ -22,7 +22,11 @@ pub(crate) fn rename_to_free_name(from: &Path, to: &Path) -> Result<()> {
             return Err(error);
         }
     }
-    std::fs::rename(from, to)
+    match std::fs::hard_link(from, to) {
+        Ok(()) => std::fs::remove_file(from),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(error),
+        Err(_) => std::fs::rename(from, to),
+    }
 }
 
 /// Reads where a symbolic link leads to, and tells how many bytes that is.
