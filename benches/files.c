@@ -1,9 +1,9 @@
-/* How long it takes to save, load and map a large filter, beside dd with the same bytes.
+/* How long it takes to save, load, map and combine large filters, beside dd and memcpy with the same bytes.
  *
- * usage: files [FOLDER [MEBIBYTES]]    (.  1024)
+ * usage: files [FOLDER [MEBIBYTES [MEBIBYTES_OPENED]]]    (.  1024  10240)
  *
  * Works in a folder of its own inside FOLDER, which it removes, and takes twice the bytes in memory and three times on
- * the disk. `make bench-files` builds and runs it. */
+ * the disk; and on the disk also those of a file that is only made and opened. `make bench-files` builds and runs it. */
 #if !defined(_GNU_SOURCE)
 #define _GNU_SOURCE
 #endif
@@ -138,6 +138,96 @@ static void read_into_memory(const char *path)
     close(file);
 }
 
+static gloom_filter *new_filter(int32_t kind)
+{
+    gloom_options options = GLOOM_OPTIONS_INIT;
+    gloom_filter *filter = NULL;
+    gloom_error error = {0};
+    options.kind = kind;
+    options.num_blocks = bytes / BLOCK;
+    options.k = 7;
+    must(gloom_create(&options, &filter, &error), &error);
+    return filter;
+}
+
+/* Into filters whose memory has been touched before and is clear again, so that every block is written. */
+static void measure_merge(const gloom_filter *source, int32_t kind, const char *what)
+{
+    gloom_filter *target = new_filter(kind);
+    seconds merge = {0};
+    for (int round = 0; round <= ROUNDS; round++) {
+        begin();
+        must(gloom_merge(target, source, NULL), NULL);
+        if (round > 0)
+            end(&merge);
+        must(gloom_clear(target), NULL);
+    }
+    tell(what, merge);
+    gloom_free(target);
+}
+
+static void measure_combining(gloom_filter *filter)
+{
+    seconds copy = {0}, fresh = {0}, clone = {0}, fold = {0}, intersect = {0};
+    gloom_filter *other = NULL;
+    for (int round = 0; round < ROUNDS; round++) {
+        begin();
+        char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        require(memory != MAP_FAILED, "memory");
+        madvise(memory, bytes, MADV_HUGEPAGE);
+        memcpy(memory, gloom_blocks(filter), bytes);
+        end(&fresh);
+        begin();
+        memcpy(memory, gloom_blocks(filter), bytes);
+        end(&copy);
+        munmap(memory, bytes);
+        begin();
+        must(gloom_clone(filter, &other, NULL), NULL);
+        end(&clone);
+        begin();
+        must(gloom_intersect(other, filter, NULL), NULL);
+        end(&intersect);
+        gloom_free(other);
+        begin();
+        must(gloom_fold(filter, 2, &other, NULL), NULL);
+        end(&fold);
+        gloom_free(other);
+    }
+    tell("memcpy", copy);
+    measure_merge(filter, GLOOM_KIND_PLAIN, "gloom_merge, target plain");
+    measure_merge(filter, GLOOM_KIND_SHARDED, "gloom_merge, target sharded");
+    measure_merge(filter, GLOOM_KIND_ATOMIC, "gloom_merge, target atomic");
+    tell("gloom_intersect with itself", intersect);
+    tell("memcpy into fresh memory", fresh);
+    tell("gloom_clone", clone);
+    tell("gloom_fold by 2 (bytes of the source)", fold);
+}
+
+static void measure_opening(uint64_t mebibytes)
+{
+    gloom_options options = GLOOM_OPTIONS_INIT;
+    gloom_filter *filter = NULL, *map = NULL;
+    gloom_error error = {0};
+    seconds create = {0}, open_map = {0};
+    options.num_blocks = (mebibytes << 20) / BLOCK;
+    options.k = 7;
+    begin();
+    must(gloom_map_create(filter_path, &options, &filter, &error), &error);
+    end(&create);
+    must(gloom_add(filter, "key", 3), NULL);
+    for (int round = 0; round < ROUNDS; round++) {
+        begin();
+        must(gloom_map(filter_path, 0, &map, &error), &error);
+        require(gloom_test(map, "key", 3), "the key is there");
+        end(&open_map);
+        gloom_free(map);
+    }
+    printf("%" PRIu64 " MiB\n", mebibytes);
+    tell_short("gloom_map_create", create);
+    tell_short("gloom_map and the first test", open_map);
+    gloom_free(filter);
+}
+
 static void measure(gloom_filter *filter)
 {
     seconds dd = {0}, save = {0}, read_cold = {0}, load_cold = {0}, read_warm = {0}, load_warm = {0};
@@ -222,21 +312,22 @@ static void measure(gloom_filter *filter)
 
 int main(int argc, char **argv)
 {
-    gloom_options options = GLOOM_OPTIONS_INIT;
-    gloom_filter *filter = NULL;
-    gloom_error error = {0};
+    gloom_filter *filter;
+    uint64_t opened = argc > 3 ? strtoull(argv[3], NULL, 10) : 10240;
     bytes = (argc > 2 ? strtoull(argv[2], NULL, 10) : 1024) << 20;
     (void)snprintf(folder, sizeof folder, "%s/gloom-files-XXXXXX", argc > 1 ? argv[1] : ".");
     require(mkdtemp(folder) != NULL, folder);
     (void)snprintf(filter_path, sizeof filter_path, "%s/filter", folder);
     (void)snprintf(dd_path, sizeof dd_path, "%s/dd", folder);
     atexit(remove_folder);
-    options.num_blocks = bytes / BLOCK;
-    options.k = 7;
-    must(gloom_create(&options, &filter, &error), &error);
+    filter = new_filter(0);
     fill(filter);
     printf("%" PRIu64 " MiB; the best of %d rounds\n", bytes >> 20, ROUNDS);
     measure(filter);
+    measure_combining(filter);
     gloom_free(filter);
+    unlink(filter_path);
+    if (opened > 0)
+        measure_opening(opened);
     return 0;
 }

@@ -40,6 +40,12 @@ fn files() {
     Program::new("files", Library::Static).run(&[]);
 }
 
+/// More than 4 GiB.
+#[test]
+fn large() {
+    Program::new("large", Library::Static).run(&[]);
+}
+
 #[test]
 fn streams() {
     Program::new("streams", Library::Static).run(&[]);
