@@ -788,6 +788,37 @@ static void test_no_locks(void)
     faults.no_locks = false;
 }
 
+/* ---- no renaming without replacing ---- */
+
+/* A new file comes to its name, and to no name that is taken where hard links can be had. */
+static void test_no_exclusive_rename(void)
+{
+    faults.no_exclusive_rename = true;
+    for (int links = 1; links >= 0; links--) {
+        gloom_error error = {0};
+        CONTEXT("%s links", links ? "with" : "without");
+        faults.no_links = !links;
+        empty_folder();
+        CHECK_OK(create(&error));
+        close_if_open();
+        check_whole(0);
+        check_files(1);
+        CHECK_STATUS(create(&error), GLOOM_ERR_IO);
+        CHECK_U64((uint64_t)error.os_error, EEXIST);
+        check_whole(0);
+        is_over_old = false;
+        for (format = 0; format < 2; format++) {
+            prepare_save();
+            CHECK_OK(save(NULL));
+            CHECK(is_new());
+            check_files(1);
+        }
+    }
+    faults.no_links = false;
+    meet("a create meets a create, with links", prepare_nothing, create, create_too, done_creating_two);
+    faults.no_exclusive_rename = false;
+}
+
 /* ---- fork ---- */
 
 /* A child has the filter and the descriptors of its parent. Neither its end nor its gloom_free closes the parent's
@@ -866,6 +897,8 @@ int main(int argc, char **argv)
         test_writers_meet();
     else if (strcmp(what, "no-locks") == 0)
         test_no_locks();
+    else if (strcmp(what, "no-exclusive-rename") == 0)
+        test_no_exclusive_rename();
     else if (strcmp(what, "fork") == 0)
         test_fork();
     else if (strcmp(what, "random") == 0)

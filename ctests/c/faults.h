@@ -44,6 +44,8 @@ static struct {
     bool no_fallocate;
     /* As on file systems without locks. */
     bool no_locks;
+    /* As on file systems that cannot rename without replacing (some in user space), or make no hard links either (FAT). */
+    bool no_exclusive_rename, no_links;
 } faults;
 
 static void faults_arm(fault what, unsigned at)
@@ -91,6 +93,9 @@ static void faults_done(bool succeeded, const char *name, int file, void *addres
     faults.watching = true;
 }
 
+/* Of renameat2 and linkat, which fail with EINVAL then. */
+static const unsigned UNKNOWN_FLAG = 1U << 30;
+
 /* A call that returns -1 if it fails. */
 #define WRAP(name, parameters, arguments, file)                                                              \
     int __real_##name parameters;                                                                            \
@@ -110,7 +115,9 @@ WRAP(fsync, (int file), (file), file)
 WRAP(fchmod, (int file, mode_t mode), (file, mode), file)
 WRAP(rename, (const char *from, const char *to), (from, to), -1)
 WRAP(renameat2, (int from_folder, const char *from, int to_folder, const char *to, unsigned flags),
-     (from_folder, from, to_folder, to, flags), -1)
+     (from_folder, from, to_folder, to, faults.no_exclusive_rename ? UNKNOWN_FLAG : flags), -1)
+WRAP(linkat, (int from_folder, const char *from, int to_folder, const char *to, int flags),
+     (from_folder, from, to_folder, to, faults.no_links ? (int)UNKNOWN_FLAG : flags), -1)
 WRAP(unlink, (const char *path), (path), -1)
 WRAP(statx, (int folder, const char *path, int flags, unsigned mask, struct statx *out),
      (folder, path, flags, mask, out), -1)

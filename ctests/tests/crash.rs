@@ -8,7 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// For `c/faults.h`, which takes the library's calls to the system.
 const WRAP_FILES: &[&str] = &[
     "-Wl,--wrap=open64,--wrap=close,--wrap=read,--wrap=write,--wrap=pread64,--wrap=pwrite64",
-    "-Wl,--wrap=fsync,--wrap=msync,--wrap=mmap,--wrap=rename,--wrap=renameat2,--wrap=unlink,--wrap=fchmod,--wrap=statx",
+    "-Wl,--wrap=fsync,--wrap=msync,--wrap=mmap,--wrap=rename,--wrap=renameat2,--wrap=linkat,--wrap=unlink,--wrap=fchmod,--wrap=statx",
     "-Wl,--wrap=fcntl,--wrap=fallocate,--wrap=posix_fallocate",
 ];
 
@@ -64,6 +64,11 @@ fn a_file_system_without_locks() {
 }
 
 #[test]
+fn a_file_system_that_only_renames() {
+    crash(&["no-exclusive-rename"]);
+}
+
+#[test]
 fn a_child_shares_the_map_of_its_parent() {
     crash(&["fork"]);
 }
@@ -86,8 +91,9 @@ fn the_measurement_works() {
         .args(["-std=c11", "-Wall", "-Wextra", "-pedantic", "-Werror", "-O1"])
         .arg(ours("../benches/files.c"));
     let place = folder("bench");
-    let outcome =
-        Outcome::of(Program::link(command, "bench-files", Library::Static).command().arg(&place).arg("2"));
-    assert!(outcome.status.success() && outcome.output.contains("gloom_load"), "{outcome}");
+    let outcome = Outcome::of(
+        Program::link(command, "bench-files", Library::Static).command().arg(&place).args(["2", "4"]),
+    );
+    assert!(outcome.status.success() && outcome.output.contains("gloom_fold"), "{outcome}");
     assert_eq!(place.read_dir().expect("it is there").count(), 0, "it has left something");
 }
