@@ -613,6 +613,30 @@ static void read_only_folder(process *parent)
     remove_tree(path_of("closed"));
 }
 
+/* A file that may be replaced but not read keeps its permissions. (In a folder of one's own, which is enough to replace
+ * it.) */
+static void unreadable_old_file(process *parent)
+{
+    (void)parent;
+    gloom_filter *filter = small_filter();
+    gloom_error error;
+    REQUIRE(mkdir(path_of("own"), 0777) == 0 && chmod(path_of("own"), 0777) == 0);
+    REQUIRE(chmod(folder, 0755) == 0);
+    if (geteuid() == 0)
+        REQUIRE(setegid(65534) == 0 && seteuid(65534) == 0);
+    write_file(path_of("own/old"), "old", 3);
+    REQUIRE(chmod(path_of("own/old"), 0) == 0);
+    CHECK(open(path_of("own/old"), O_RDONLY) == -1 && errno == EACCES);
+    CHECK_STATUS(gloom_save(filter, path_of("own/old"), GLOOM_FORMAT_NATIVE, &error), GLOOM_OK);
+    CHECK_U64(status_of(path_of("own/old")).st_mode & 07777, 0);
+    CHECK((uint64_t)status_of(path_of("own/old")).st_size > 3);
+    CHECK_U64(names_in(path_of("own")), 1);
+    if (getuid() == 0)
+        REQUIRE(seteuid(0) == 0 && setegid(0) == 0);
+    gloom_free(filter);
+    remove_tree(path_of("own"));
+}
+
 /* -- where from -- */
 
 static void refuse_load(const char *path, gloom_status want, int os_error, const char *message, int line)
@@ -809,6 +833,7 @@ int main(void)
     in_a_process(limited_file_size);
     in_a_process(limited_open_files);
     in_a_process(read_only_folder);
+    in_a_process(unreadable_old_file);
     sources_that_are_no_filters();
     seeds();
     CHECK_U64(names_in(folder), 0);

@@ -76,7 +76,7 @@ fn target_of(path: &Path) -> Result<PathBuffer, Error> {
 /// The file that will be replaced. As long as this lives, whoever wants to map it for writing waits.
 struct Old {
     permissions: fs::Permissions,
-    _locked: File,
+    _locked: Option<File>,
 }
 
 impl Old {
@@ -84,7 +84,9 @@ impl Old {
     fn of(path: &Path) -> Result<Option<Old>, Error> {
         loop {
             let Some((file, writable)) = open_old(path)? else {
-                return Ok(None);
+                // If it cannot be opened, those who are like us cannot map it either.
+                let metadata = fs::metadata(path).ok().filter(fs::Metadata::is_file);
+                return Ok(metadata.map(|old| Old { permissions: old.permissions(), _locked: None }));
             };
             let metadata = file.metadata().map_err(Error::io("looking at the old file"))?;
             if metadata.is_dir() {
@@ -105,24 +107,22 @@ impl Old {
                 return Err(Error::Busy);
             }
             if is_named(&file, path) {
-                return Ok(Some(Old { permissions: metadata.permissions(), _locked: file }));
+                return Ok(Some(Old { permissions: metadata.permissions(), _locked: Some(file) }));
             }
         }
     }
 }
 
-/// Opens the file that is there, for writing too if that is allowed.
+/// Opens the file that is there, for writing too if that is allowed. None if there is none, or if it must not be read.
 fn open_old(path: &Path) -> Result<Option<(File, bool)>, Error> {
-    for writable in [true, false] {
+    let open = |writable: bool| {
         let mut options = OpenOptions::new();
         // Opening a pipe would wait for its other end.
-        options.read(true).write(writable).custom_flags(libc::O_NONBLOCK);
-        match options.open(path) {
-            Ok(file) => return Ok(Some((file, writable))),
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-            Err(_) => {}
-        }
+        options.read(true).write(writable).custom_flags(libc::O_NONBLOCK).open(path)
+    };
+    match open(true).map(|file| (file, true)).or_else(|_| open(false).map(|file| (file, false))) {
+        Ok(old) => Ok(Some(old)),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::PermissionDenied) => Ok(None),
+        Err(error) => Err(Error::io("opening the old file")(error)),
     }
-    // It cannot be looked at, so it cannot be mapped by those who are like us.
-    Ok(None)
 }
