@@ -1,7 +1,7 @@
 //! AVX2: a block is two registers; eight probes are eight 32-bit lanes.
 
-use super::probe::{Probe, entry_points};
-use super::tables::Tables;
+use super::probe::{Combine, Probe, entry_points};
+use super::tables::Vector;
 use super::{Kernel, hash};
 use crate::memory::Block;
 use crate::sync::Ordering::Relaxed;
@@ -18,7 +18,7 @@ pub(super) fn kernel(k: u32) -> Kernel {
 
 entry_points! {
     #[target_feature(enable = "avx2,fma,popcnt")]
-    fn of<const V: usize>() -> Avx2<'_, V>, c"avx2", hash::one_by_one;
+    fn of<const V: usize>() -> Avx2<'_, V>, TwoRegisters, c"avx2", hash::one_by_one;
 }
 
 /// Constants of `V` times eight probes, as pairs of registers of four floating-point numbers.
@@ -26,7 +26,7 @@ entry_points! {
 /// AVX2 has no multiplication that gives a quotient, but floating-point numbers have 53 bits and the
 /// probe value 32, so that quotients and remainders by them are exact.
 struct Avx2<'a, const V: usize> {
-    tables: &'a Tables,
+    vectors: &'a [Vector; V],
     size: [[__m256d; 2]; V],
     reciprocal: [[__m256d; 2]; V],
     offset: [[__m256d; 2]; V],
@@ -70,7 +70,7 @@ impl<const V: usize> Avx2<'_, V> {
     /// As for [`Probe`].
     #[inline(always)]
     unsafe fn mask(&self, probe: u32) -> [__m256i; 2] {
-        // SAFETY: as for this function; a row of candidates is two registers of eight 32-bit numbers.
+        // SAFETY: as for this function; a row of candidates is sixteen bytes.
         unsafe {
             let one = _mm256_set1_epi32(1);
             let low_words = _mm256_set_epi32(224, 192, 160, 128, 96, 64, 32, 0);
@@ -79,18 +79,15 @@ impl<const V: usize> Avx2<'_, V> {
             let mut high = _mm256_setzero_si256();
             for vector in 0..V {
                 let bits = self.bits(vector, probe);
-                let candidates = &self.tables.by_word32[vector];
-                for lanes in &candidates.lanes[..candidates.rounds] {
+                let candidates = &self.vectors[vector].by_word32;
+                for lanes in candidates.lanes.iter().take(candidates.rounds.into()) {
                     // Shifting by 32 or more, also by a negative number, gives 0: a bit that is
                     // elsewhere leaves its candidate's word alone.
-                    let lanes: *const __m256i = lanes.as_ptr().cast();
-                    let shift = _mm256_sub_epi32(
-                        _mm256_permutevar8x32_epi32(bits, _mm256_load_si256(lanes)),
-                        low_words,
-                    );
+                    let [low_lanes, high_lanes] = [0, 8]
+                        .map(|first| _mm256_cvtepu8_epi32(_mm_loadl_epi64(lanes.as_ptr().add(first).cast())));
+                    let shift = _mm256_sub_epi32(_mm256_permutevar8x32_epi32(bits, low_lanes), low_words);
                     low = _mm256_or_si256(low, _mm256_sllv_epi32(one, shift));
-                    let lanes = _mm256_load_si256(lanes.add(1));
-                    let shift = _mm256_sub_epi32(_mm256_permutevar8x32_epi32(bits, lanes), high_words);
+                    let shift = _mm256_sub_epi32(_mm256_permutevar8x32_epi32(bits, high_lanes), high_words);
                     high = _mm256_or_si256(high, _mm256_sllv_epi32(one, shift));
                 }
             }
@@ -101,21 +98,21 @@ impl<const V: usize> Avx2<'_, V> {
 
 impl<'a, const V: usize> Probe<'a> for Avx2<'a, V> {
     #[inline(always)]
-    unsafe fn new(tables: &'a Tables) -> Self {
-        // SAFETY: as for this function; V is at most MAX_VECTORS and each row has eight numbers.
+    unsafe fn new(vectors: &'a [Vector]) -> Self {
+        // SAFETY: as for this function; there are V vectors, and each row has eight numbers and is aligned.
         unsafe {
+            let vectors: &[Vector; V] = &*vectors.as_ptr().cast();
             let zero = _mm256_setzero_pd();
             let mut kernel =
-                Avx2 { tables, size: [[zero; 2]; V], reciprocal: [[zero; 2]; V], offset: [[zero; 2]; V] };
-            for vector in 0..V {
+                Avx2 { vectors, size: [[zero; 2]; V], reciprocal: [[zero; 2]; V], offset: [[zero; 2]; V] };
+            for (vector, from) in vectors.iter().enumerate() {
                 for half in 0..2 {
                     let at = half * 4;
-                    kernel.size[vector][half] = _mm256_load_pd(tables.size_f64[vector].as_ptr().add(at));
-                    kernel.reciprocal[vector][half] =
-                        _mm256_load_pd(tables.reciprocal_f64[vector].as_ptr().add(at));
+                    kernel.size[vector][half] = _mm256_load_pd(from.size_f64.as_ptr().add(at));
+                    kernel.reciprocal[vector][half] = _mm256_load_pd(from.reciprocal_f64.as_ptr().add(at));
                     // A whole number becomes the floating-point number 2^52 more than it by setting
                     // the exponent.
-                    let offset = _mm256_load_si256(tables.offset[vector].as_ptr().add(at).cast());
+                    let offset = _mm256_load_si256(from.offset.as_ptr().add(at).cast());
                     let exponent = _mm256_set1_pd(TWO_TO_52);
                     kernel.offset[vector][half] = _mm256_or_pd(_mm256_castsi256_pd(offset), exponent);
                 }
@@ -158,7 +155,11 @@ impl<'a, const V: usize> Probe<'a> for Avx2<'a, V> {
         // SAFETY: as for this function.
         unsafe { or_shared(block, self.mask(probe)) }
     }
+}
 
+struct TwoRegisters;
+
+impl Combine for TwoRegisters {
     #[inline(always)]
     unsafe fn or(target: &Block, source: &Block) {
         // SAFETY: as for this function.

@@ -1,7 +1,7 @@
 //! AVX-512: a block is one register, and eight probes are the lanes of another.
 
-use super::probe::{Probe, entry_points};
-use super::tables::Tables;
+use super::probe::{Combine, Probe, entry_points};
+use super::tables::Vector;
 use super::{Kernel, hash8};
 use crate::memory::Block;
 use crate::sync::Ordering::Relaxed;
@@ -28,17 +28,17 @@ pub(super) fn kernel(k: u32) -> Kernel {
 
 entry_points! {
     #[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512bw,avx512ifma,popcnt")]
-    fn ifma<const V: usize>() -> Avx512<'_, V, true>, c"avx512ifma", hash8::eight_at_once;
+    fn ifma<const V: usize>() -> Avx512<'_, V, true>, OneRegister, c"avx512ifma", hash8::eight_at_once;
 }
 entry_points! {
     #[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512bw,popcnt")]
-    fn without_ifma<const V: usize>() -> Avx512<'_, V, false>, c"avx512", hash8::eight_at_once;
+    fn without_ifma<const V: usize>() -> Avx512<'_, V, false>, OneRegister, c"avx512", hash8::eight_at_once;
 }
 
 /// Constants of `V` vectors of probes. `size` and `reciprocal` are numbers for IFMA, else
 /// floating-point.
 struct Avx512<'a, const V: usize, const IFMA: bool> {
-    tables: &'a Tables,
+    vectors: &'a [Vector; V],
     size: [__m512i; V],
     reciprocal: [__m512i; V],
     offset: [__m512i; V],
@@ -74,15 +74,15 @@ impl<const V: usize, const IFMA: bool> Avx512<'_, V, IFMA> {
     /// As for [`Probe`].
     #[inline(always)]
     unsafe fn mask(&self, probe: u32) -> __m512i {
-        // SAFETY: as for this function; a row of candidates is a register of eight 32-bit numbers.
+        // SAFETY: as for this function; a row of candidates is eight bytes.
         unsafe {
             let first_bits = _mm512_set_epi64(448, 384, 320, 256, 192, 128, 64, 0);
             let mut mask = _mm512_setzero_si512();
             for vector in 0..V {
                 let bits = self.bits(vector, probe);
-                let candidates = &self.tables.by_word64[vector];
-                for lanes in &candidates.lanes[..candidates.rounds] {
-                    let lanes = _mm512_cvtepu32_epi64(_mm256_load_si256(lanes.as_ptr().cast()));
+                let candidates = &self.vectors[vector].by_word64;
+                for lanes in candidates.lanes.iter().take(candidates.rounds.into()) {
+                    let lanes = _mm512_cvtepu8_epi64(_mm_loadl_epi64(lanes.as_ptr().cast()));
                     // Shifting by 64 or more, also by a negative number, gives 0: a bit that is
                     // elsewhere leaves its candidate's word alone.
                     let shift = _mm512_sub_epi64(_mm512_permutexvar_epi64(lanes, bits), first_bits);
@@ -96,16 +96,18 @@ impl<const V: usize, const IFMA: bool> Avx512<'_, V, IFMA> {
 
 impl<'a, const V: usize, const IFMA: bool> Probe<'a> for Avx512<'a, V, IFMA> {
     #[inline(always)]
-    unsafe fn new(tables: &'a Tables) -> Self {
-        let reciprocals: *const [u64; 8] =
-            if IFMA { tables.reciprocal52.as_ptr() } else { tables.reciprocal_f64.as_ptr().cast() };
-        // SAFETY: as for this function; V is at most MAX_VECTORS, and the tables are aligned.
+    unsafe fn new(vectors: &'a [Vector]) -> Self {
+        let reciprocal = |vector: &Vector| -> *const __m512i {
+            if IFMA { vector.reciprocal52.as_ptr().cast() } else { vector.reciprocal_f64.as_ptr().cast() }
+        };
+        // SAFETY: as for this function; there are V vectors, and each row has eight numbers and is aligned.
         unsafe {
+            let vectors: &[Vector; V] = &*vectors.as_ptr().cast();
             Avx512 {
-                tables,
-                size: std::array::from_fn(|i| _mm512_load_si512(tables.size[i].as_ptr().cast())),
-                reciprocal: std::array::from_fn(|i| _mm512_load_si512(reciprocals.add(i).cast())),
-                offset: std::array::from_fn(|i| _mm512_load_si512(tables.offset[i].as_ptr().cast())),
+                vectors,
+                size: std::array::from_fn(|i| _mm512_load_si512(vectors[i].size.as_ptr().cast())),
+                reciprocal: std::array::from_fn(|i| _mm512_load_si512(reciprocal(&vectors[i]))),
+                offset: std::array::from_fn(|i| _mm512_load_si512(vectors[i].offset.as_ptr().cast())),
             }
         }
     }
@@ -146,7 +148,11 @@ impl<'a, const V: usize, const IFMA: bool> Probe<'a> for Avx512<'a, V, IFMA> {
         // SAFETY: as for this function.
         unsafe { or_shared(block, self.mask(probe)) }
     }
+}
 
+struct OneRegister;
+
+impl Combine for OneRegister {
     #[inline(always)]
     unsafe fn or(target: &Block, source: &Block) {
         // SAFETY: as for this function.

@@ -24,14 +24,14 @@ use crate::layout::BLOCK_WORDS;
 use crate::memory::Block;
 use crate::sync::Ordering::Relaxed;
 use std::ffi::CStr;
-use tables::Tables;
+use tables::Vector;
 
 /// What is done to blocks, for one k and one instruction set. Chosen once, when a filter is made.
 #[derive(Clone, Copy)]
 pub(crate) struct Kernel {
     name: &'static CStr,
-    tables: &'static Tables,
-    // Invariant: the processor has the instructions that these use.
+    vectors: &'static [Vector],
+    // Invariant: the processor has the instructions that these use, and the vectors are those that they are for.
     test: ProbeOne,
     set: ProbeOne,
     set_shared: ProbeOne,
@@ -45,12 +45,12 @@ pub(crate) struct Kernel {
 }
 
 /// Tests or sets one probe in its block.
-type ProbeOne = unsafe fn(&Tables, &Block, u32) -> bool;
+type ProbeOne = unsafe fn(&[Vector], &Block, u32) -> bool;
 /// Tests many probes, given the blocks, their indices, the probes, the indices to fetch meanwhile and room for
 /// results.
-type TestMany = unsafe fn(&Tables, &[Block], &[u64], &[u32], &[u64], &mut [u8]) -> usize;
+type TestMany = unsafe fn(&[Vector], &[Block], &[u64], &[u32], &[u64], &mut [u8]) -> usize;
 /// Sets many probes, given the blocks, their indices, the probes and the indices to fetch meanwhile.
-type SetMany = unsafe fn(&Tables, &[Block], &[u64], &[u32], &[u64]);
+type SetMany = unsafe fn(&[Vector], &[Block], &[u64], &[u32], &[u64]);
 /// Combines blocks with as many others.
 type Combine = unsafe fn(&[Block], &[Block]);
 /// Hashes a group of keys, given the first one's number, the seed and the number of blocks.
@@ -123,7 +123,7 @@ impl Kernel {
     #[inline]
     pub fn test(&self, block: &Block, probe: u32) -> bool {
         // SAFETY: the invariant of `Kernel`; so below.
-        unsafe { (self.test)(self.tables, block, probe) }
+        unsafe { (self.test)(self.vectors, block, probe) }
     }
 
     /// Sets the bits of this probe; true if one of them was clear. For the only writer of the block:
@@ -131,14 +131,14 @@ impl Kernel {
     #[inline]
     pub fn set(&self, block: &Block, probe: u32) -> bool {
         // SAFETY: as above.
-        unsafe { (self.set)(self.tables, block, probe) }
+        unsafe { (self.set)(self.vectors, block, probe) }
     }
 
     /// The same among other writers: an atomic OR for each word that lacks a bit.
     #[inline]
     pub fn set_shared(&self, block: &Block, probe: u32) -> bool {
         // SAFETY: as above.
-        unsafe { (self.set_shared)(self.tables, block, probe) }
+        unsafe { (self.set_shared)(self.vectors, block, probe) }
     }
 
     /// Tests many; `results` get 1 or 0. Returns the hits. Meanwhile fetches the blocks `ahead`.
@@ -152,21 +152,21 @@ impl Kernel {
         results: &mut [u8],
     ) -> usize {
         // SAFETY: as above.
-        unsafe { (self.test_many)(self.tables, blocks, indices, probes, ahead, results) }
+        unsafe { (self.test_many)(self.vectors, blocks, indices, probes, ahead, results) }
     }
 
     /// Sets many, as the only writer of their blocks. Meanwhile fetches the blocks `ahead`.
     #[inline]
     pub fn set_many(&self, blocks: &[Block], indices: &[u64], probes: &[u32], ahead: &[u64]) {
         // SAFETY: as above.
-        unsafe { (self.set_many)(self.tables, blocks, indices, probes, ahead) }
+        unsafe { (self.set_many)(self.vectors, blocks, indices, probes, ahead) }
     }
 
     /// Sets many, among other writers.
     #[inline]
     pub fn set_many_shared(&self, blocks: &[Block], indices: &[u64], probes: &[u32], ahead: &[u64]) {
         // SAFETY: as above.
-        unsafe { (self.set_many_shared)(self.tables, blocks, indices, probes, ahead) }
+        unsafe { (self.set_many_shared)(self.vectors, blocks, indices, probes, ahead) }
     }
 
     /// Merges `sources` into as many `targets`, as their only writer.
@@ -228,29 +228,35 @@ pub(crate) fn prefetch(blocks: &[Block], indices: &[u64], purpose: For) {
 }
 
 /// Sets the bits of `masks`; true if one of them was clear. For the only writer of the block.
+///
+/// One branch, not one for each word: which words change cannot be predicted.
 #[inline]
 pub(crate) fn or_block(block: &Block, masks: &[u64; BLOCK_WORDS]) -> bool {
-    let mut changed = false;
-    for (word, &mask) in block.words.iter().zip(masks) {
-        let old = word.load(Relaxed);
-        if old & mask != mask {
+    let old = read_block(block);
+    let changes = old.iter().zip(masks).fold(0, |missing, (old, mask)| missing | mask & !old) != 0;
+    if changes {
+        for ((word, old), mask) in block.words.iter().zip(old).zip(masks) {
             word.store(old | mask, Relaxed);
-            changed = true;
         }
     }
-    changed
+    changes
 }
 
 /// The same among other writers. A word that has its bits is not written, so that lines which many
 /// threads read stay in their caches.
 #[inline]
 pub(crate) fn or_block_shared(block: &Block, masks: &[u64; BLOCK_WORDS]) -> bool {
+    let mut lacking = 0u32;
+    for (i, (old, mask)) in read_block(block).iter().zip(masks).enumerate() {
+        lacking |= u32::from(mask & !old != 0) << i;
+    }
     let mut changed = false;
-    for (word, &mask) in block.words.iter().zip(masks) {
-        if mask != 0 && word.load(Relaxed) & mask != mask {
-            // Another thread may have set them meanwhile; what the OR replaced tells whether this call did.
-            changed |= word.fetch_or(mask, Relaxed) & mask != mask;
-        }
+    while lacking != 0 {
+        let word = lacking.trailing_zeros() as usize % BLOCK_WORDS;
+        let mask = masks[word];
+        // Another thread may have set them meanwhile; what the OR replaced tells whether this call did.
+        changed |= block.words[word].fetch_or(mask, Relaxed) & mask != mask;
+        lacking &= lacking - 1;
     }
     changed
 }

@@ -1,6 +1,6 @@
 //! What every instruction set has to offer, and the loops over many keys that are the same for all.
 
-use super::tables::Tables;
+use super::tables::Vector;
 use super::{For, prefetch};
 use crate::memory::Block;
 
@@ -10,8 +10,11 @@ use crate::memory::Block;
 /// The processor has the instructions that the implementation uses. They are compiled for that
 /// instruction set once they are inlined into an entry point; hence `inline(always)`.
 pub(super) trait Probe<'a> {
-    /// Loads the constants, in a loop once for all keys.
-    unsafe fn new(tables: &'a Tables) -> Self;
+    /// Loads the constants of a k, in a loop once for all keys. They are those that [`Kernel::select`] gave the kernel,
+    /// and so as many as the implementation is for.
+    ///
+    /// [`Kernel::select`]: super::Kernel::select
+    unsafe fn new(vectors: &'a [Vector]) -> Self;
 
     /// Are all bits of the probe set?
     unsafe fn test(&self, block: &Block, probe: u32) -> bool;
@@ -22,7 +25,13 @@ pub(super) trait Probe<'a> {
 
     /// The same among other writers: an atomic OR for each word that lacks a bit.
     unsafe fn set_shared(&self, block: &Block, probe: u32) -> bool;
+}
 
+/// One way of combining a block with another, which has nothing to do with k.
+///
+/// # Safety of all methods
+/// As for [`Probe`].
+pub(super) trait Combine {
     /// Sets all bits of `source` in `target`, as its only writer.
     unsafe fn or(target: &Block, source: &Block);
 
@@ -38,10 +47,10 @@ pub(super) trait Probe<'a> {
 /// # Safety
 /// As for [`Probe`].
 #[inline(always)]
-pub(super) unsafe fn or_all<'a, P: Probe<'a>>(targets: &[Block], sources: &[Block]) {
+pub(super) unsafe fn or_all<C: Combine>(targets: &[Block], sources: &[Block]) {
     for (target, source) in targets.iter().zip(sources) {
         // SAFETY: as for this function.
-        unsafe { P::or(target, source) };
+        unsafe { C::or(target, source) };
     }
 }
 
@@ -50,10 +59,10 @@ pub(super) unsafe fn or_all<'a, P: Probe<'a>>(targets: &[Block], sources: &[Bloc
 /// # Safety
 /// As for [`Probe`].
 #[inline(always)]
-pub(super) unsafe fn or_all_shared<'a, P: Probe<'a>>(targets: &[Block], sources: &[Block]) {
+pub(super) unsafe fn or_all_shared<C: Combine>(targets: &[Block], sources: &[Block]) {
     for (target, source) in targets.iter().zip(sources) {
         // SAFETY: as for this function.
-        unsafe { P::or_shared(target, source) };
+        unsafe { C::or_shared(target, source) };
     }
 }
 
@@ -62,10 +71,10 @@ pub(super) unsafe fn or_all_shared<'a, P: Probe<'a>>(targets: &[Block], sources:
 /// # Safety
 /// As for [`Probe`].
 #[inline(always)]
-pub(super) unsafe fn and_all<'a, P: Probe<'a>>(targets: &[Block], sources: &[Block]) {
+pub(super) unsafe fn and_all<C: Combine>(targets: &[Block], sources: &[Block]) {
     for (target, source) in targets.iter().zip(sources) {
         // SAFETY: as for this function.
-        unsafe { P::and(target, source) };
+        unsafe { C::and(target, source) };
     }
 }
 
@@ -79,7 +88,7 @@ pub(super) unsafe fn and_all<'a, P: Probe<'a>>(targets: &[Block], sources: &[Blo
 /// As for [`Probe`].
 #[inline(always)]
 pub(super) unsafe fn test_many<'a, P: Probe<'a>>(
-    tables: &'a Tables,
+    vectors: &'a [Vector],
     blocks: &[Block],
     indices: &[u64],
     probes: &[u32],
@@ -90,7 +99,7 @@ pub(super) unsafe fn test_many<'a, P: Probe<'a>>(
     let mut hits = 0;
     // SAFETY: as for this function.
     unsafe {
-        let kernel = P::new(tables);
+        let kernel = P::new(vectors);
         for ((&index, &probe), result) in indices.iter().zip(probes).zip(results) {
             prefetch(blocks, &[*ahead.next().unwrap_or(&index)], For::Reading);
             let hit = kernel.test(&blocks[index as usize], probe);
@@ -108,7 +117,7 @@ pub(super) unsafe fn test_many<'a, P: Probe<'a>>(
 /// As for [`Probe`].
 #[inline(always)]
 pub(super) unsafe fn set_many<'a, P: Probe<'a>>(
-    tables: &'a Tables,
+    vectors: &'a [Vector],
     blocks: &[Block],
     indices: &[u64],
     probes: &[u32],
@@ -117,7 +126,7 @@ pub(super) unsafe fn set_many<'a, P: Probe<'a>>(
     let mut ahead = ahead.iter();
     // SAFETY: as for this function.
     unsafe {
-        let kernel = P::new(tables);
+        let kernel = P::new(vectors);
         for (&index, &probe) in indices.iter().zip(probes) {
             prefetch(blocks, &[*ahead.next().unwrap_or(&index)], For::Writing);
             kernel.set(&blocks[index as usize], probe);
@@ -132,7 +141,7 @@ pub(super) unsafe fn set_many<'a, P: Probe<'a>>(
 /// As for [`Probe`].
 #[inline(always)]
 pub(super) unsafe fn set_many_shared<'a, P: Probe<'a>>(
-    tables: &'a Tables,
+    vectors: &'a [Vector],
     blocks: &[Block],
     indices: &[u64],
     probes: &[u32],
@@ -141,7 +150,7 @@ pub(super) unsafe fn set_many_shared<'a, P: Probe<'a>>(
     let mut ahead = ahead.iter();
     // SAFETY: as for this function.
     unsafe {
-        let kernel = P::new(tables);
+        let kernel = P::new(vectors);
         for (&index, &probe) in indices.iter().zip(probes) {
             prefetch(blocks, &[*ahead.next().unwrap_or(&index)], For::Writing);
             kernel.set_shared(&blocks[index as usize], probe);
@@ -150,77 +159,77 @@ pub(super) unsafe fn set_many_shared<'a, P: Probe<'a>>(
     prefetch(blocks, ahead.as_slice(), For::Writing);
 }
 
-/// Makes `fn name(k) -> Kernel` for a [`Probe`]: functions that are compiled for its instruction set and
-/// into which its methods and the loops above are inlined.
+/// Makes `fn name(k) -> Kernel` for a [`Probe`] and a [`Combine`]: functions that are compiled for their instruction
+/// set and into which their methods and the loops above are inlined.
 macro_rules! entry_points {
-    ($(#[$features:meta])* fn $name:ident<const $n:ident: usize>() -> $probe:ty, $level:expr, $hash:path;) => {
-        pub(super) fn $name<const $n: usize>(k: u32) -> $crate::kernel::Kernel {
-            use $crate::kernel::{probe, probe::Probe, tables::Tables};
+    ($(#[$features:meta])* fn $name:ident$(<const $n:ident: usize>)?() -> $probe:ty, $combine:ty, $level:expr, $hash:path;) => {
+        pub(super) fn $name$(<const $n: usize>)?(k: u32) -> $crate::kernel::Kernel {
+            use $crate::kernel::{probe, probe::Probe, tables::Vector, tables::vectors_of};
             use $crate::memory::Block;
 
             $(#[$features])*
-            unsafe fn test<const $n: usize>(tables: &Tables, block: &Block, probe: u32) -> bool {
-                // SAFETY: whoever selected this kernel has checked the processor.
-                unsafe { <$probe>::new(tables).test(block, probe) }
+            unsafe fn test$(<const $n: usize>)?(vectors: &[Vector], block: &Block, probe: u32) -> bool {
+                // SAFETY: whoever selected this kernel has checked the processor and gave it these vectors.
+                unsafe { <$probe>::new(vectors).test(block, probe) }
             }
             $(#[$features])*
-            unsafe fn set<const $n: usize>(tables: &Tables, block: &Block, probe: u32) -> bool {
+            unsafe fn set$(<const $n: usize>)?(vectors: &[Vector], block: &Block, probe: u32) -> bool {
                 // SAFETY: as above.
-                unsafe { <$probe>::new(tables).set(block, probe) }
+                unsafe { <$probe>::new(vectors).set(block, probe) }
             }
             $(#[$features])*
-            unsafe fn set_shared<const $n: usize>(tables: &Tables, block: &Block, probe: u32) -> bool {
+            unsafe fn set_shared$(<const $n: usize>)?(vectors: &[Vector], block: &Block, probe: u32) -> bool {
                 // SAFETY: as above.
-                unsafe { <$probe>::new(tables).set_shared(block, probe) }
+                unsafe { <$probe>::new(vectors).set_shared(block, probe) }
             }
             $(#[$features])*
-            unsafe fn test_many<const $n: usize>(
-                tables: &Tables, blocks: &[Block], indices: &[u64], probes: &[u32], ahead: &[u64], results: &mut [u8],
+            unsafe fn test_many$(<const $n: usize>)?(
+                vectors: &[Vector], blocks: &[Block], indices: &[u64], probes: &[u32], ahead: &[u64], results: &mut [u8],
             ) -> usize {
                 // SAFETY: as above.
-                unsafe { probe::test_many::<$probe>(tables, blocks, indices, probes, ahead, results) }
+                unsafe { probe::test_many::<$probe>(vectors, blocks, indices, probes, ahead, results) }
             }
             $(#[$features])*
-            unsafe fn set_many<const $n: usize>(
-                tables: &Tables, blocks: &[Block], indices: &[u64], probes: &[u32], ahead: &[u64],
+            unsafe fn set_many$(<const $n: usize>)?(
+                vectors: &[Vector], blocks: &[Block], indices: &[u64], probes: &[u32], ahead: &[u64],
             ) {
                 // SAFETY: as above.
-                unsafe { probe::set_many::<$probe>(tables, blocks, indices, probes, ahead) }
+                unsafe { probe::set_many::<$probe>(vectors, blocks, indices, probes, ahead) }
             }
             $(#[$features])*
-            unsafe fn set_many_shared<const $n: usize>(
-                tables: &Tables, blocks: &[Block], indices: &[u64], probes: &[u32], ahead: &[u64],
+            unsafe fn set_many_shared$(<const $n: usize>)?(
+                vectors: &[Vector], blocks: &[Block], indices: &[u64], probes: &[u32], ahead: &[u64],
             ) {
                 // SAFETY: as above.
-                unsafe { probe::set_many_shared::<$probe>(tables, blocks, indices, probes, ahead) }
+                unsafe { probe::set_many_shared::<$probe>(vectors, blocks, indices, probes, ahead) }
             }
             $(#[$features])*
-            unsafe fn or_all<const $n: usize>(targets: &[Block], sources: &[Block]) {
+            unsafe fn or_all(targets: &[Block], sources: &[Block]) {
                 // SAFETY: as above.
-                unsafe { probe::or_all::<$probe>(targets, sources) }
+                unsafe { probe::or_all::<$combine>(targets, sources) }
             }
             $(#[$features])*
-            unsafe fn or_all_shared<const $n: usize>(targets: &[Block], sources: &[Block]) {
+            unsafe fn or_all_shared(targets: &[Block], sources: &[Block]) {
                 // SAFETY: as above.
-                unsafe { probe::or_all_shared::<$probe>(targets, sources) }
+                unsafe { probe::or_all_shared::<$combine>(targets, sources) }
             }
             $(#[$features])*
-            unsafe fn and_all<const $n: usize>(targets: &[Block], sources: &[Block]) {
+            unsafe fn and_all(targets: &[Block], sources: &[Block]) {
                 // SAFETY: as above.
-                unsafe { probe::and_all::<$probe>(targets, sources) }
+                unsafe { probe::and_all::<$combine>(targets, sources) }
             }
             $crate::kernel::Kernel {
                 name: $level,
-                tables: Tables::of(k),
-                test: test::<$n>,
-                set: set::<$n>,
-                set_shared: set_shared::<$n>,
-                test_many: test_many::<$n>,
-                set_many: set_many::<$n>,
-                set_many_shared: set_many_shared::<$n>,
-                or_all: or_all::<$n>,
-                or_all_shared: or_all_shared::<$n>,
-                and_all: and_all::<$n>,
+                vectors: vectors_of(k),
+                test: test$(::<$n>)?,
+                set: set$(::<$n>)?,
+                set_shared: set_shared$(::<$n>)?,
+                test_many: test_many$(::<$n>)?,
+                set_many: set_many$(::<$n>)?,
+                set_many_shared: set_many_shared$(::<$n>)?,
+                or_all,
+                or_all_shared,
+                and_all,
                 hash: $hash,
             }
         }
