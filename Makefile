@@ -13,15 +13,12 @@ ifeq ($(shell uname -s),Darwin)
 SHARED = $(RELEASE)/libgloom.dylib
 STATIC_NEEDS = -lpthread -lm
 BESIDE = @loader_path
-SHARED_FLAGS =
 else
 SHARED = $(RELEASE)/libgloom.so
 STATIC_NEEDS = -lgcc_s -lutil -lrt -lpthread -lm -ldl
 BESIDE = $$ORIGIN
-# Programs look for the library by this name. (-z nodelete: see scripts/package.) Cargo builds it anew if these change,
-# and ctests/src/library.rs has the same.
+# Programs look for the library by this name.
 SONAME = libgloom.so.$(shell scripts/version abi)
-SHARED_FLAGS = -- -C link-arg=-Wl,-soname,$(SONAME) -C link-arg=-Wl,-z,nodelete
 endif
 
 # Where `make install` puts things, and where it takes them from.
@@ -50,8 +47,8 @@ help: ## list what make can do (default)
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 
 build: deps-demo ## build the library for C: target/release/libgloom.so and libgloom.a
-	$(CARGO) rustc --release --lib --crate-type cdylib --target-dir target $(SHARED_FLAGS)
-	$(CARGO) rustc --release --lib --crate-type staticlib --target-dir target
+	CARGO=$(CARGO) scripts/library cdylib
+	CARGO=$(CARGO) scripts/library staticlib
 	$(if $(SONAME),@ln -sf libgloom.so $(RELEASE)/$(SONAME))
 	@echo
 	@ls -l $(SHARED) $(STATIC)

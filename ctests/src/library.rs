@@ -58,28 +58,23 @@ impl Library {
         }
     }
 
-    /// The same commands as `make build` runs.
+    /// As `make build` does.
     fn build(self) -> PathBuf {
         let crate_type = if self == Library::Shared { "cdylib" } else { "staticlib" };
-        let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
-        cargo.current_dir(workspace::root());
-        cargo.args(["rustc", "--release", "--lib", "--package", "gloom", "--crate-type", crate_type]);
         let mut target = workspace::target();
+        let mut script = Command::new(workspace::root().join("scripts/library"));
         if self == Library::AddressSanitizer {
             // In a folder of its own, so that the builds do not push each other out. RUSTC_BOOTSTRAP lets a stable compiler take -Z.
             target.push("asan");
-            cargo.args(["--target", env!("TARGET")]);
-            cargo.env("RUSTC_BOOTSTRAP", "1").env_remove("CARGO_ENCODED_RUSTFLAGS");
-            cargo.env("RUSTFLAGS", "-Zsanitizer=address -Cdebuginfo=line-tables-only");
+            script.env("RUSTC_BOOTSTRAP", "1").env_remove("CARGO_ENCODED_RUSTFLAGS");
+            script.env("RUSTFLAGS", "-Zsanitizer=address -Cdebuginfo=line-tables-only");
         }
-        cargo.arg("--target-dir").arg(&target);
-        if cfg!(target_os = "linux") && self == Library::Shared {
-            // As in the Makefile.
-            let soname = format!("link-arg=-Wl,-soname,{SONAME}");
-            cargo.args(["--", "-C", &soname, "-C", "link-arg=-Wl,-z,nodelete"]);
+        script.arg(crate_type).arg(&target);
+        if self == Library::AddressSanitizer {
+            script.args(["--target", env!("TARGET")]);
         }
-        let output = cargo.output().expect("cargo runs");
-        assert!(output.status.success(), "{cargo:?}\n{}", String::from_utf8_lossy(&output.stderr));
+        let output = script.output().expect("the script runs");
+        assert!(output.status.success(), "{script:?}\n{}", String::from_utf8_lossy(&output.stderr));
         if self == Library::AddressSanitizer {
             target.push(env!("TARGET"));
         }
