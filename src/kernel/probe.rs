@@ -163,6 +163,8 @@ pub(super) unsafe fn set_many_shared<'a, P: Probe<'a>>(
 /// set and into which their methods and the loops above are inlined.
 macro_rules! entry_points {
     ($(#[$features:meta])* fn $name:ident$(<const $n:ident: usize>)?() -> $probe:ty, $combine:ty, $level:expr, $hash:path;) => {
+        // They are if there is no $n.
+        #[allow(clippy::redundant_field_names)]
         pub(super) fn $name$(<const $n: usize>)?(k: u32) -> $crate::kernel::Kernel {
             use $crate::kernel::{probe, probe::Probe, tables::Vector, tables::vectors_of};
             use $crate::memory::Block;
