@@ -44,13 +44,13 @@ func (b *Batch) Reset() {
 	b.data, b.offsets = b.data[:0], b.offsets[:0]
 }
 
-// Flush adds the keys to a filter and removes them from the batch. It panics as Add does.
+// Flush adds the keys to a filter and removes them from the batch. It panics as Add does; the batch keeps its keys then.
 func (b *Batch) Flush(f AnyFilter) {
 	f.self().AddBatch(b)
 	b.Reset()
 }
 
-// AddBatch adds the keys of a batch, which keeps them. It panics as Add does.
+// AddBatch adds the keys of a batch, which keeps them: one call of C, without copying. Goroutines and panics as for Add.
 func (c *core) AddBatch(b *Batch) {
 	c.native().addBatch(b)
 }
@@ -64,14 +64,15 @@ func (c *core) TestBatch(b *Batch, dst []bool) []bool {
 	return dst
 }
 
-// AddMany adds keys. It panics as Add does; then nothing or, of more than a thousand keys, a part has been added.
+// AddMany adds keys, several times faster than Add does: their bytes are copied together, about a thousand keys at a time, for one
+// call of C. Goroutines and panics as for Add.
 func (c *core) AddMany(keys [][]byte) { addMany(c.native(), keys) }
 
 // AddManyString adds keys; otherwise as AddMany.
 func (c *core) AddManyString(keys []string) { addMany(c.native(), keys) }
 
-// TestMany tests keys: result i is what Test answers for key i. The results are written to dst, which is made longer if
-// necessary (nil is fine), and returned: dst[:len(keys)].
+// TestMany tests keys, several times faster than Test does: result i is what Test answers for key i. The results are written to
+// dst, which is made longer if necessary (nil is fine), and returned: dst[:len(keys)]. Goroutines as for Test.
 func (c *core) TestMany(keys [][]byte, dst []bool) []bool { return testMany(c.native(), keys, dst) }
 
 // TestManyString tests keys; otherwise as TestMany.
@@ -85,7 +86,7 @@ type FixedKey interface {
 		~[4]byte | ~[8]byte | ~[12]byte | ~[16]byte | ~[20]byte | ~[24]byte | ~[28]byte | ~[32]byte | ~[48]byte | ~[64]byte
 }
 
-// AddFixed adds keys of fixed width to a filter, without copying them. It panics as Add does.
+// AddFixed adds keys of fixed width to a filter, without copying them; otherwise as AddMany. It is the fastest way to add.
 func AddFixed[K FixedKey](f AnyFilter, keys []K) {
 	var key K
 	f.self().native().addFixed(unsafe.Pointer(unsafe.SliceData(keys)), unsafe.Sizeof(key), len(keys))
@@ -100,15 +101,15 @@ func TestFixed[K FixedKey](f AnyFilter, keys []K, dst []bool) []bool {
 	return dst
 }
 
-// AddManyHash adds keys by their hashes, which must have been made with the filter's seed. It panics as Add does.
+// AddManyHash adds keys by their hashes, which must have been made with the filter's seed; otherwise as AddMany, without copying
+// or hashing.
 func (c *core) AddManyHash(hashes []Hash) {
 	n := c.native()
-	n.addMany(func() C.gloom_status {
-		return C.gloom_add_batch_hashes(n.filter, (*C.gloom_hash)(unsafe.Pointer(unsafe.SliceData(hashes))), C.size_t(len(hashes)))
-	})
+	n.added(C.gloom_add_batch_hashes(n.filter, (*C.gloom_hash)(unsafe.Pointer(unsafe.SliceData(hashes))), C.size_t(len(hashes))))
 }
 
-// TestManyHash tests keys by their hashes, which must have been made with the filter's seed; otherwise as TestMany.
+// TestManyHash tests keys by their hashes, which must have been made with the filter's seed; otherwise as TestMany, without copying
+// or hashing.
 func (c *core) TestManyHash(hashes []Hash, dst []bool) []bool {
 	n := c.native()
 	dst = results(dst, len(hashes))
@@ -130,30 +131,16 @@ func resultBytes(dst []bool) *C.uint8_t {
 	return (*C.uint8_t)(unsafe.Pointer(unsafe.SliceData(dst)))
 }
 
-// addMany runs a batch add of the library.
-func (n *native) addMany(add func() C.gloom_status) {
-	status := n.counted(add)
+// added ends a batch add.
+func (n *native) added(status C.gloom_status) {
+	runtime.KeepAlive(n)
 	if status != C.GLOOM_OK {
 		panic(failure("AddMany", status, nil))
 	}
 }
 
-// counted runs what raises the library's count. That of a plain filter has one writer at a time, and readers who
-// settle are one.
-func (n *native) counted(add func() C.gloom_status) C.gloom_status {
-	if n.adds.plain {
-		n.adds.mu.Lock()
-		defer n.adds.mu.Unlock()
-	}
-	status := add()
-	runtime.KeepAlive(n)
-	return status
-}
-
 func (n *native) addFixed(keys unsafe.Pointer, size uintptr, count int) {
-	n.addMany(func() C.gloom_status {
-		return C.gloom_add_batch_fixed(n.filter, keys, C.size_t(size), C.size_t(count))
-	})
+	n.added(C.gloom_add_batch_fixed(n.filter, keys, C.size_t(size), C.size_t(count)))
 }
 
 // testFixed cannot fail: the arguments are those of slices. If it did, the library would fill dst with true, "maybe".
@@ -166,10 +153,8 @@ func (n *native) addBatch(b *Batch) {
 	if b.Len() == 0 {
 		return
 	}
-	n.addMany(func() C.gloom_status {
-		return C.gloom_add_batch_offsets64(n.filter, unsafe.Pointer(unsafe.SliceData(b.data)), C.size_t(len(b.data)),
-			unsafe.SliceData(b.offsets), C.size_t(b.Len()))
-	})
+	n.added(C.gloom_add_batch_offsets64(n.filter, unsafe.Pointer(unsafe.SliceData(b.data)), C.size_t(len(b.data)),
+		unsafe.SliceData(b.offsets), C.size_t(b.Len())))
 }
 
 // testBatch cannot fail, as testFixed.

@@ -347,6 +347,14 @@ gloom_hash gloom_hash_key(const void *key, size_t len, uint64_t seed);
 // Adds a key by its hash, which must have been made with the filter's seed. Otherwise as gloom_add.
 gloom_status gloom_add_hash(gloom_filter *filter, gloom_hash hash);
 
+// Counts n adds that a binding made itself, as gloom_blocks allows: gloom_count rises by n, as by n calls of
+// gloom_add. Sets no bits.
+//
+// Threads: any number at once, beside the one writer of a plain filter, too. Costs one atomic addition.
+//
+// GLOOM_ERR_NULL, GLOOM_ERR_INVALID_ARGUMENT (the filter is sharded or mapped), GLOOM_ERR_READ_ONLY.
+gloom_status gloom_note_adds(gloom_filter *filter, uint64_t n);
+
 // Tests a key by its hash, which must have been made with the filter's seed. Otherwise as gloom_test.
 bool gloom_test_hash(const gloom_filter *filter, gloom_hash hash);
 
@@ -490,7 +498,12 @@ double gloom_predict_fp_rate(uint64_t num_blocks, uint32_t k, uint64_t items);
 
 // The blocks themselves: num_blocks * 64 bytes, 64-byte aligned, valid until gloom_free; NULL for NULL.
 // Bit b of a block is bit b % 64 of its little-endian 64-bit word b / 64. Read them with relaxed atomic
-// 64-bit loads while others add; never write.
+// 64-bit loads while others add.
+//
+// Nobody else writes them, with one exception, for languages from which a call of C costs more than an add. In
+// a plain or atomic filter that is not mapped, a binding may add keys itself: it sets the k bits of a key as
+// docs/layout.md says, each by a relaxed atomic 64-bit OR (of a plain filter, the one writer may load and
+// store), never clears one, and tells the number of its adds to gloom_note_adds.
 const void *gloom_blocks(const gloom_filter *filter);
 
 // The instruction set that tests and adds of this filter use: "portable", "avx2", "avx512", ... A

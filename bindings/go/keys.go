@@ -9,7 +9,10 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// Add adds a key. It panics with an error that is [ErrReadOnly] if the filter is mapped read-only.
+// Add adds a key; it counts, also if it was there. Of a [Filter] one goroutine at a time may add, of the other types any number.
+// Add costs one hash and one cache line; in a [ShardedAtomicFilter] and a mapped file also a call of C.
+//
+// It panics with an error that is [ErrReadOnly] if the filter is mapped read-only.
 func (c *core) Add(data []byte) {
 	c.AddString(text(data))
 }
@@ -20,7 +23,7 @@ func (c *core) AddString(s string) {
 	if n.inGo && n.seed == 0 { // as in TestString
 		h := xxh3.HashString128(s)
 		n.set(n.locate(Hash{h.Lo, h.Hi}))
-		n.adds.add(Hash{h.Lo, h.Hi})
+		n.adds.add()
 		runtime.KeepAlive(n)
 		return
 	}
@@ -35,7 +38,8 @@ func (c *core) AddString(s string) {
 	}
 }
 
-// Test answers whether the key is in the set: false means certainly not, true means probably.
+// Test answers whether the key is in the set: false means certainly not, true means probably. Any number of goroutines may
+// ask, also while others add; they never wait. It costs one hash and one cache line.
 func (c *core) Test(data []byte) bool {
 	return c.TestString(text(data))
 }
@@ -55,7 +59,7 @@ func (c *core) TestString(s string) bool {
 }
 
 // TestAndAdd adds a key and answers whether it was in the set before: false means certainly not, true means probably. Of
-// goroutines that race to add one new key, several may be told false. It panics as Add does.
+// goroutines that race to add one new key, several may be told false. Otherwise as Add: goroutines, cost, count, panics.
 func (c *core) TestAndAdd(data []byte) bool {
 	return c.TestAndAddString(text(data))
 }
@@ -75,7 +79,7 @@ func (c *core) TestAndAddString(s string) bool {
 	return bool(present)
 }
 
-// AddHash adds a key by its hash, which must have been made with the filter's seed. It panics as Add does.
+// AddHash adds a key by its hash, which must have been made with the filter's seed; otherwise as Add, without hashing.
 func (c *core) AddHash(h Hash) {
 	n := c.native()
 	if n.inGo {
@@ -89,7 +93,7 @@ func (c *core) AddHash(h Hash) {
 	}
 }
 
-// TestHash tests a key by its hash, which must have been made with the filter's seed.
+// TestHash tests a key by its hash, which must have been made with the filter's seed; otherwise as Test, without hashing.
 func (c *core) TestHash(h Hash) bool {
 	return c.native().test(h)
 }

@@ -17,6 +17,8 @@ package gloom
 // #cgo nocallback gloom_test_and_add
 // #cgo noescape gloom_add_hash
 // #cgo nocallback gloom_add_hash
+// #cgo noescape gloom_note_adds
+// #cgo nocallback gloom_note_adds
 // #cgo noescape gloom_add_batch_fixed
 // #cgo nocallback gloom_add_batch_fixed
 // #cgo noescape gloom_add_batch_offsets64

@@ -104,33 +104,18 @@ func (n *native) test(h Hash) bool {
 // add sets the bits of a key and returns whether all were set before. For filters that are inGo.
 func (n *native) add(h Hash) bool {
 	all := n.set(n.locate(h))
-	n.adds.add(h)
+	n.adds.add()
 	runtime.KeepAlive(n)
 	return all&1 != 0
 }
 
-// settle tells the library of the adds that Go made, before anything that hands on the library's count. The library has
-// no function for that, but counts each add of a key; a key that is there already changes no bit.
+// settle tells the library of the adds that Go made, before anything that hands on the library's count.
 func (n *native) settle() {
 	n.adds.mu.Lock()
 	defer n.adds.mu.Unlock()
-	n.settleLocked()
-}
-
-func (n *native) settleLocked() {
-	anchor := n.adds.anchor.Load()
-	if anchor == nil {
-		return
-	}
-	var copies [256]Hash
-	for i := range copies {
-		copies[i] = *anchor
-	}
-	for untold := n.adds.untold(); untold > 0; {
-		some := min(untold, uint64(len(copies)))
-		C.gloom_add_batch_hashes(n.filter, (*C.gloom_hash)(unsafe.Pointer(&copies)), C.size_t(some))
-		n.adds.told += some
-		untold -= some
+	if untold := n.adds.untold(); untold > 0 {
+		C.gloom_note_adds(n.filter, C.uint64_t(untold)) // cannot fail: the filter is inGo
+		n.adds.told += untold
 	}
 	runtime.KeepAlive(n)
 }

@@ -12,7 +12,6 @@ import (
 type tally struct {
 	plain   bool
 	stripes []stripe
-	anchor  atomic.Pointer[Hash] // a key that has been added
 
 	mu   sync.Mutex
 	told uint64 // how many of the adds the library knows of
@@ -38,11 +37,8 @@ func (t *tally) init(plain bool, numBlocks uint64) {
 	t.stripes = make([]stripe, stripes)
 }
 
-// add counts one add of the key with this hash, whose bits are set already.
-func (t *tally) add(h Hash) {
-	if t.anchor.Load() == nil {
-		t.setAnchor(h)
-	}
+// add counts one add, whose bits are set already.
+func (t *tally) add() {
 	if t.plain {
 		t.addPlain()
 		return
@@ -51,11 +47,6 @@ func (t *tally) add(h Hash) {
 	var here byte
 	stack := uint64(uintptr(unsafe.Pointer(&here))) >> 11
 	atomic.AddUint64(&t.stripes[stack*0x9e3779b97f4a7c15>>32&uint64(len(t.stripes)-1)].n, 1)
-}
-
-//go:noinline
-func (t *tally) setAnchor(h Hash) {
-	t.anchor.CompareAndSwap(nil, &h)
 }
 
 // addPlain has one caller at a time; others may read meanwhile. The number is one aligned word, so they see the old or
@@ -85,8 +76,5 @@ func (t *tally) sum() uint64 {
 
 // untold is how many adds the library does not know of. The caller holds mu.
 func (t *tally) untold() uint64 {
-	if len(t.stripes) == 0 {
-		return 0
-	}
 	return t.sum() - t.told
 }

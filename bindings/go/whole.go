@@ -9,7 +9,7 @@ import (
 )
 
 // Merge adds all keys of source, which may be of another type; the count rises by source's. Others may write both filters
-// meanwhile, except a target that is a [Filter].
+// meanwhile, except a target that is a [Filter]. It reads and writes the whole filters.
 //
 // The error is [ErrIncompatible] if K, NumBlocks or Seed differ, or [ErrReadOnly]. Nothing has changed then.
 func (c *core) Merge(source AnyFilter) error {
@@ -35,31 +35,31 @@ func (c *core) MergeBinary(data []byte) error {
 }
 
 // Intersect keeps only what source has, too. A key that was added to both stays; others go as far as the bits tell. The
-// count becomes the smaller one. Nobody else may write the target meanwhile. Errors are those of Merge.
+// count becomes the smaller one. Nobody else may write the target meanwhile. It reads and writes the whole filters. Errors are
+// those of Merge.
 func (c *core) Intersect(source AnyFilter) error {
 	target, from := c.native(), source.self().native()
 	if target == from {
 		return nil
 	}
+	target.settle()
 	from.settle()
 	return target.change("Intersect", func(reason *C.gloom_error) C.gloom_status {
-		target.settleLocked()
 		status := C.gloom_intersect(target.filter, from.filter, reason)
-		if status == C.GLOOM_OK {
-			target.adds.anchor.Store(nil) // it may be gone
-		}
 		runtime.KeepAlive(from)
 		return status
 	})
 }
 
-// Clear removes all keys and sets the count to 0. Nobody else may write the filter meanwhile. It panics as Add does.
+// Clear removes all keys and sets the count to 0. Nobody else may write the filter meanwhile. It writes the whole filter, and panics
+// as Add does.
 func (c *core) Clear() {
 	n := c.native()
+	n.adds.mu.Lock() // of two that count meanwhile, both see all adds or none
+	defer n.adds.mu.Unlock()
 	err := n.change("Clear", func(*C.gloom_error) C.gloom_status {
 		status := C.gloom_clear(n.filter)
 		if status == C.GLOOM_OK {
-			n.adds.anchor.Store(nil)
 			n.adds.told = n.adds.sum()
 		}
 		return status
@@ -69,7 +69,8 @@ func (c *core) Clear() {
 	}
 }
 
-// Equal answers whether both filters, of any types, have the same bits, K, NumBlocks and Seed.
+// Equal answers whether both filters, of any types, have the same bits, K, NumBlocks and Seed. It reads them whole, up to the
+// first difference.
 func (c *core) Equal(other AnyFilter) bool {
 	a, b := c.native(), other.self().native()
 	equal := bool(C.gloom_equal(a.filter, b.filter))
@@ -78,12 +79,9 @@ func (c *core) Equal(other AnyFilter) bool {
 	return equal
 }
 
-// change runs what changes the filter as a whole. Counts of the library's plain filters have one writer at a time, and
-// readers who settle are one.
+// change runs what changes the filter as a whole.
 func (n *native) change(op string, do func(*C.gloom_error) C.gloom_status) error {
 	var reason C.gloom_error
-	n.adds.mu.Lock()
-	defer n.adds.mu.Unlock()
 	status := do(&reason)
 	runtime.KeepAlive(n)
 	if status != C.GLOOM_OK {
@@ -117,8 +115,8 @@ func (n *native) fold(factor uint64) (*native, error) {
 	})
 }
 
-// Clone copies the filter. Others may write it meanwhile: the copy holds every key whose add had returned before.
-// A copy of a mapped file is in memory.
+// Clone copies the whole filter. Others may write it meanwhile: the copy holds every key whose add had returned before.
+// A copy of a mapped file is in memory. The error is [ErrOutOfMemory].
 func (f *Filter) Clone() (*Filter, error) { return made[Filter](f.native().clone()) }
 
 // Clone copies the filter; see [Filter.Clone].
@@ -130,7 +128,8 @@ func (f *ShardedAtomicFilter) Clone() (*ShardedAtomicFilter, error) {
 }
 
 // Fold makes a filter with factor times fewer blocks that holds the same keys and has the same count, at a higher
-// false-positive rate. The factor must divide the number of blocks; see BlockMultiple of [Config].
+// false-positive rate. The factor must divide the number of blocks; see BlockMultiple of [Config]. It reads the whole filter, which
+// others may write meanwhile. The error is [ErrInvalidArgument] or [ErrOutOfMemory].
 func (f *Filter) Fold(factor uint64) (*Filter, error) { return made[Filter](f.native().fold(factor)) }
 
 // Fold makes a smaller filter; see [Filter.Fold].

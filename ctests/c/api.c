@@ -4,6 +4,7 @@
 #endif
 #include "filters.h"
 #include "folder.h"
+#include "layout.h"
 #include "native.h"
 #include "streams.h"
 
@@ -202,6 +203,36 @@ static void keys(int32_t kind)
     CHECK(!gloom_test_hash(other, hash));
 
     gloom_free(other);
+    gloom_free(filter);
+}
+
+/* A binding sets the bits of keys itself, and tells how many. */
+static void adds_of_a_binding(int32_t kind)
+{
+    CONTEXT("kind %d", (int)kind);
+    gloom_filter *filter = make_filter(kind, 1000, 7, 0), *model = make_filter(kind, 1000, 7, 0);
+    gloom_filter *clone = NULL;
+    uint64_t *words = (uint64_t *)(uintptr_t)gloom_blocks(filter);
+
+    add_numbers(model, 0, 100);
+    add_numbers(filter, 0, 40);
+    for (uint64_t number = 40; number < 100; number++)
+        layout_add(words, 1000, 7, gloom_hash_key(&number, sizeof number, 0));
+    CHECK(gloom_equal(filter, model));
+    CHECK_U64(gloom_count(filter), 40);
+    CHECK_OK(gloom_note_adds(filter, 60));
+    CHECK_OK(gloom_note_adds(filter, 0));
+    CHECK_U64(gloom_count(filter), 100);
+    add_numbers(filter, 0, 1);
+    CHECK_OK(gloom_clone(filter, &clone, NULL));
+    CHECK_U64(gloom_count(clone), 101);
+    CHECK_OK(gloom_note_adds(clone, UINT64_MAX));
+    CHECK_U64(gloom_count(clone), UINT64_MAX);
+    CHECK_OK(gloom_clear(filter));
+    CHECK_U64(gloom_count(filter), 0);
+
+    gloom_free(clone);
+    gloom_free(model);
     gloom_free(filter);
 }
 
@@ -525,6 +556,8 @@ int main(void)
         combined_filters(KINDS[i]);
         streams_and_files(KINDS[i]);
     }
+    adds_of_a_binding(GLOOM_KIND_PLAIN);
+    adds_of_a_binding(GLOOM_KIND_ATOMIC);
     maps();
     the_library();
     return check_report();

@@ -312,6 +312,9 @@ static void keys(int32_t kind)
     CHECK_STATUS(gloom_add(filter, key, TOO_LONG), GLOOM_ERR_INVALID_ARGUMENT);
     CHECK_STATUS(gloom_add(filter, key, SIZE_MAX), GLOOM_ERR_INVALID_ARGUMENT);
     CHECK_STATUS(gloom_add_hash(NULL, hash), GLOOM_ERR_NULL);
+    CHECK_STATUS(gloom_note_adds(NULL, 1), GLOOM_ERR_NULL);
+    if (kind == GLOOM_KIND_SHARDED) /* only the library writes these */
+        CHECK_STATUS(gloom_note_adds(filter, 1), GLOOM_ERR_INVALID_ARGUMENT);
     for (int i = 0; i < 2; i++) {
         bool was_present = present[i];
         CHECK_STATUS(gloom_test_and_add(NULL, key, 3, &was_present), GLOOM_ERR_NULL);

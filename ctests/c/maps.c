@@ -504,6 +504,7 @@ static void writes_are_refused(void)
         CHECK_STATUS(gloom_test_and_add(filter, "new", 3, NULL), GLOOM_ERR_READ_ONLY);
         CHECK(was_present[again] == (again == 1));
         CHECK_STATUS(gloom_add_hash(filter, hash), GLOOM_ERR_READ_ONLY);
+        CHECK_STATUS(gloom_note_adds(filter, 1), GLOOM_ERR_READ_ONLY);
         CHECK_STATUS(gloom_add_batch_fixed(filter, "new", 3, 1), GLOOM_ERR_READ_ONLY);
         CHECK_STATUS(gloom_add_batch_offsets32(filter, "new", 3, offsets32, 1), GLOOM_ERR_READ_ONLY);
         CHECK_STATUS(gloom_add_batch_offsets64(filter, "new", 3, offsets64, 1), GLOOM_ERR_READ_ONLY);
@@ -608,6 +609,7 @@ static void written_as_any_filter(void)
     add_numbers(other, 400, 1000);
     gloom_free(filter);
     filter = open_map(GLOOM_MAP_READ_WRITE);
+    CHECK_STATUS(gloom_note_adds(filter, 1), GLOOM_ERR_INVALID_ARGUMENT); /* only the library writes maps */
     CHECK_OK(gloom_merge(filter, other, NULL));
     CHECK_U64(gloom_count(filter), 1100);
     CHECK_OK(gloom_merge(filter, filter, NULL));

@@ -131,7 +131,12 @@ pub extern "C" fn gloom_predict_fp_rate(num_blocks: u64, k: u32, items: u64) -> 
 
 /// The blocks themselves: num_blocks * 64 bytes, 64-byte aligned, valid until gloom_free; NULL for NULL.
 /// Bit b of a block is bit b % 64 of its little-endian 64-bit word b / 64. Read them with relaxed atomic
-/// 64-bit loads while others add; never write.
+/// 64-bit loads while others add.
+///
+/// Nobody else writes them, with one exception, for languages from which a call of C costs more than an add. In
+/// a plain or atomic filter that is not mapped, a binding may add keys itself: it sets the k bits of a key as
+/// docs/layout.md says, each by a relaxed atomic 64-bit OR (of a plain filter, the one writer may load and
+/// store), never clears one, and tells the number of its adds to gloom_note_adds.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn gloom_blocks(filter: *const gloom_filter) -> *const c_void {
     // SAFETY: the caller's handle.

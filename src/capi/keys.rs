@@ -82,6 +82,18 @@ pub unsafe extern "C" fn gloom_add_hash(filter: *mut gloom_filter, hash: gloom_h
     }
 }
 
+/// Counts n adds that a binding made itself, as gloom_blocks allows: gloom_count rises by n, as by n calls of
+/// gloom_add. Sets no bits.
+///
+/// Threads: any number at once, beside the one writer of a plain filter, too. Costs one atomic addition.
+///
+/// GLOOM_ERR_NULL, GLOOM_ERR_INVALID_ARGUMENT (the filter is sharded or mapped), GLOOM_ERR_READ_ONLY.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn gloom_note_adds(filter: *mut gloom_filter, n: u64) -> gloom_status {
+    // SAFETY: the caller's handle.
+    unsafe { checked(std::ptr::null_mut(), || writable(filter, "filter")?.note_adds(n)) }
+}
+
 /// Tests a key by its hash, which must have been made with the filter's seed. Otherwise as gloom_test.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn gloom_test_hash(filter: *const gloom_filter, hash: gloom_hash) -> bool {

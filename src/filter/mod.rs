@@ -11,7 +11,7 @@ mod whole;
 pub(crate) use options::Geometry;
 pub use options::{Kind, Options, Size};
 
-use crate::error::Error;
+use crate::error::{Error, Value};
 use crate::format::Info;
 use crate::hash::KeyHash;
 use crate::kernel::{Kernel, Level};
@@ -46,7 +46,7 @@ pub struct Filter {
     /// The file that the blocks are in.
     #[cfg(not(loom))]
     file: Option<crate::file::MappedFile>,
-    /// Counts that came with merged, cloned or loaded filters.
+    /// Counts that came with merged, cloned or loaded filters, or from a binding.
     carried: AtomicU64,
 }
 
@@ -294,7 +294,18 @@ impl Filter {
         0
     }
 
-    /// Adds a count that came with a file or another filter.
+    /// Counts adds that somebody else made in the memory of the blocks. Only the library itself writes sharded
+    /// filters, whose owners store without atomic ORs, and maps, whose counts go to their files.
+    pub(crate) fn note_adds(&self, n: u64) -> Result<(), Error> {
+        if self.is_mapped() || self.kind() == Kind::Sharded {
+            let value = Value::Text("sharded or mapped");
+            return Err(Error::Argument { name: "filter", value, allowed: "plain or atomic, in memory" });
+        }
+        self.carry(n);
+        Ok(())
+    }
+
+    /// Adds a count that came with a file, another filter or a binding.
     pub(crate) fn carry(&self, count: u64) {
         let mut carried = self.carried.load(Relaxed);
         while let Err(now) =
