@@ -68,7 +68,7 @@ $(DEMO_SHARED): $(SHARED) $(DEMO_SOURCES) $(DEMO_HEADERS)
 	@mkdir -p $(@D)
 	$(CC) $(DEMO_FLAGS) $(CFLAGS) $(DEMO_SOURCES) $(SHARED) -Wl,-rpath,'$(BESIDE)/../release' -o $@
 
-test: deps-test test-rust test-loom test-demo test-cpp test-install ## run every test (as in: make -k test, to see all that fails)
+test: deps-test test-rust test-loom test-demo test-cpp test-install test-go ## run every test (as in: make -k test, to see all that fails)
 
 # With debug assertions and overflow checks, which the release profile has not; optimised all the same.
 test-rust: build ## ... of the library, and of its C ABI in C and C++
@@ -96,12 +96,11 @@ test-cpp: build ## ... of the C++ wrapper: gcc and clang, C++17 to 23, with and 
 test-install: package ## ... of what gets installed, and of the Debian packages
 	scripts/test-install $(PACKAGE) $(CARGO_TARGET)
 
-# Not part of `test` yet: the binding is not finished.
-test-go: build ## ... of the binding for Go
-	scripts/test-go
+test-go: package ## ... of the Go module: races, cgo rules, garbage collection, fuzzing; in this checkout, and installed
+	scripts/with-go scripts/test-go $(PACKAGE)
 
-bench-go: build ## compare the binding for Go with filters in pure Go (minutes)
-	cd bindings/go/benchmarks && go test -tags gloom_checkout -run '^$$' -bench . -timeout 0 .
+bench-go: build ## compare the Go module with filters in pure Go (minutes)
+	cd bindings/go/benchmarks && ../../../scripts/with-go go test -tags gloom_checkout -run '^$$' -bench . -timeout 0 .
 
 package: ## build what gets installed (Linux): target/package
 	$(if $(NEEDS_NOTHING),,@scripts/deps demo)

@@ -29,8 +29,8 @@ func (n *native) portable() Format {
 	return FormatV1
 }
 
-// MarshalBinary writes the filter as bytes in [FormatV1]; with a seed, which v1 cannot hold, in [FormatNative]. Others may
-// add meanwhile, as for Save.
+// MarshalBinary writes the whole filter as bytes in [FormatV1]; with a seed, which v1 cannot hold, in [FormatNative]. Others may
+// add meanwhile, as for Save. The bytes are the only memory it takes.
 func (c *core) MarshalBinary() ([]byte, error) { return c.AppendBinary(nil) }
 
 // AppendBinary appends what MarshalBinary returns.
@@ -38,7 +38,8 @@ func (c *core) AppendBinary(b []byte) ([]byte, error) {
 	return c.AppendFormat(b, c.native().portable())
 }
 
-// AppendFormat appends the filter as bytes in a format.
+// AppendFormat appends the filter as bytes in a format; otherwise as MarshalBinary. The error is [ErrUnsupported] (v1 holds no seed)
+// or [ErrInvalidArgument] (there is no such format); b is returned as it was then.
 func (c *core) AppendFormat(b []byte, format Format) ([]byte, error) {
 	n := c.native()
 	var size C.uint64_t
@@ -78,8 +79,8 @@ func UnmarshalBinary(data []byte) (*Filter, error) {
 	return made[Filter](LoadConfig{}.decode(data, C.GLOOM_KIND_PLAIN))
 }
 
-// UnmarshalBinary replaces the filter by that of bytes of either format, made by a filter of any type. If it fails, with
-// the errors of the function [UnmarshalBinary], nothing changes.
+// UnmarshalBinary replaces the filter by that of bytes of either format, made by a filter of any type. Others that are inside a
+// call finish it on the old one. If it fails, with the errors of the function [UnmarshalBinary], nothing changes.
 func (f *Filter) UnmarshalBinary(data []byte) error {
 	return f.become(LoadConfig{}.decode(data, C.GLOOM_KIND_PLAIN))
 }

@@ -28,6 +28,18 @@
 // call of C. Batches (AddMany, TestMany, [AddFixed], [TestFixed], [Batch]) are several times faster: one call of C for
 // many keys, whose hashes are computed in groups and whose cache misses overlap.
 //
+// # Goroutines
+//
+// Everything may be called by any number of goroutines at once, on one filter too, with these exceptions: a [Filter] has
+// one writer at a time, where writing is adding and merging; Clear and Intersect want no other writer in any type; a [Batch]
+// is for one goroutine at a time. Readers never wait.
+//
+// # Cost
+//
+// A key costs one hash and one cache line. Methods that work on the whole filter say so: they go through all of its
+// memory. All others take nanoseconds, or what they say. Nothing allocates Go memory in steady state, except where new filters or
+// bytes are returned.
+//
 // # Guarantees
 //
 // A test that happens after an add returned (by the Go memory model) answers true. The false-positive rate of a

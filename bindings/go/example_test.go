@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 
 	"example.org/gloom/bindings/go"
@@ -259,4 +261,167 @@ func ExampleFilter_WriteTo() {
 	again, err := gloom.Read(&stream, gloom.LoadConfig{MaxBytes: 1 << 20})
 	fmt.Println(again.TestString("a"), err, stream.String())
 	// Output: true <nil> more
+}
+
+func ExampleFilter_AddString() {
+	f := gloom.New(1000, 0.01)
+	f.AddString("user:17")
+	f.Add([]byte("user:17")) // the same key: it counts, and sets no bit
+	fmt.Println(f.TestString("user:17"), f.Count(), f.EstimatedItems())
+	// Output: true 2 1
+}
+
+func ExampleFilter_AddHash() {
+	muted, blocked := gloom.New(1000, 0.001), gloom.New(50_000, 0.01)
+	h := gloom.HashKey([]byte("user:17"), 0)
+	muted.AddHash(h)
+	blocked.AddHash(h)
+	fmt.Println(muted.TestString("user:17"), blocked.TestString("user:17"))
+	// Output: true true
+}
+
+// Many goroutines load, each key into the shard that has its block.
+func ExampleShardedAtomicFilter_AddManyString() {
+	f := gloom.NewShardedAtomicDefault(40_000, 0.01)
+	defer f.Close()
+	var wg sync.WaitGroup
+	for part := range 4 {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			keys := make([]string, 10_000)
+			for i := range keys {
+				keys[i] = fmt.Sprintf("%d:%d", part, i)
+			}
+			f.AddManyString(keys)
+		}()
+	}
+	wg.Wait()
+	fmt.Println(f.Count(), f.TestString("3:9999"))
+	// Output: 40000 true
+}
+
+func ExampleTestFixed() {
+	type did [16]byte // any array or integer of a listed width
+	f := gloom.New(1000, 0.01)
+	gloom.AddFixed(f, []did{{1}, {2}})
+	fmt.Println(gloom.TestFixed(f, []did{{2}, {3}}, nil))
+	// Output: [true false]
+}
+
+func ExampleFilter_TestManyHash() {
+	muted, blocked := gloom.New(1000, 0.001), gloom.New(50_000, 0.01)
+	muted.AddString("a")
+	blocked.AddString("b")
+	hashes := []gloom.Hash{gloom.HashString("a", 0), gloom.HashString("b", 0)}
+	fmt.Println(muted.TestManyHash(hashes, nil), blocked.TestManyHash(hashes, nil))
+	// Output: [true false] [false true]
+}
+
+func ExampleFilter_EstimatedFalsePositiveRate() {
+	f := gloom.New(1000, 0.01)
+	for i := range 2000 { // twice as many as planned
+		f.AddString(fmt.Sprint(i))
+	}
+	fmt.Printf("%.2f full, %.0f %% false positives\n", f.EstimatedFillRatio(), 100*f.EstimatedFalsePositiveRate())
+	// Output: 0.74 full, 13 % false positives
+}
+
+func ExampleFilter_Clone() {
+	f := gloom.New(1000, 0.01)
+	f.AddString("a")
+	before, err := f.Clone()
+	f.AddString("b")
+	fmt.Println(before.TestString("a"), before.TestString("b"), before.Equal(f), err)
+	// Output: true false false <nil>
+}
+
+func ExampleFilter_Intersect() {
+	followed, muted := gloom.New(1000, 0.001), gloom.New(1000, 0.001)
+	followed.AddManyString([]string{"a", "b"})
+	muted.AddManyString([]string{"b", "c"})
+	err := followed.Intersect(muted)
+	fmt.Println(followed.TestManyString([]string{"a", "b", "c"}, nil), err)
+	// Output: [false true false] <nil>
+}
+
+func ExampleFilter_Clear() {
+	f := gloom.New(1000, 0.01)
+	f.AddString("a")
+	f.Clear()
+	fmt.Println(f.TestString("a"), f.Count())
+	// Output: false 0
+}
+
+// What another process wrote, merged without loading it.
+func ExampleFilter_MergeBinary() {
+	theirs, ours := gloom.New(1000, 0.01), gloom.NewAtomic(1000, 0.01)
+	theirs.AddString("a")
+	data, err := theirs.MarshalBinary()
+	if err == nil {
+		err = ours.MergeBinary(data)
+	}
+	fmt.Println(ours.TestString("a"), err)
+	// Output: true <nil>
+}
+
+func ExampleFilter_AppendFormat() {
+	f := gloom.New(1000, 0.01)
+	buffer := make([]byte, 0, 1<<20) // used again and again
+	v1, err := f.AppendFormat(buffer[:0], gloom.FormatV1)
+	fmt.Println(len(v1), v1[0], err)
+	// Output: 1305 1 <nil>
+}
+
+func ExampleRead() {
+	_, err := gloom.Read(strings.NewReader("no filter"), gloom.LoadConfig{MaxBytes: 1 << 20})
+	fmt.Println(errors.Is(err, gloom.ErrUnsupported) || errors.Is(err, gloom.ErrCorrupt))
+	// Output: true
+}
+
+func ExampleLoad() {
+	_, err := gloom.Load("no-such-file", gloom.LoadConfig{})
+	fmt.Println(errors.Is(err, fs.ErrNotExist), errors.Is(err, gloom.ErrIO))
+	// Output: true true
+}
+
+func ExampleInspect() {
+	dir, _ := os.MkdirTemp("", "gloom")
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "blocks.gloom")
+	_ = gloom.New(1000, 0.01).Save(path, gloom.FormatV1)
+	info, err := gloom.Inspect(path) // reads the header only
+	fmt.Println(info.Format == gloom.FormatV1, info.NumBlocks, info.K, info.Count, err)
+	// Output: true 20 7 0 <nil>
+}
+
+func ExampleMapCreate() {
+	dir, _ := os.MkdirTemp("", "gloom")
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "blocks.gloom")
+	writer, err := gloom.MapCreate(path, gloom.Config{ExpectedItems: 1000, FPRate: 0.01})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer writer.Close()
+	reader, err := gloom.Map(path, gloom.MapReadOnly) // here or in another process
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer reader.Close()
+	writer.AddString("a")
+	fmt.Println(reader.TestString("a"))
+	// Output: true
+}
+
+func ExampleFilter_Close() {
+	f := gloom.New(1000, 0.01)
+	fmt.Println(f.Close(), f.Close())
+	defer func() { fmt.Println(recover()) }()
+	f.TestString("a")
+	// Output:
+	// <nil> <nil>
+	// gloom: use of a filter that is closed or was never made
 }

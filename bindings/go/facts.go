@@ -29,7 +29,8 @@ func (f *ShardedAtomicFilter) NumShards() uint64 {
 }
 
 // Count is the number of adds, of new keys or old, and of those of merged filters. It is exact once the adds have
-// returned; for a file that is mapped for writing by several processes it is advisory.
+// returned; for a file that is mapped for writing by several processes it is advisory. It sums counters: at most some
+// hundred, or one for each shard.
 func (c *core) Count() uint64 {
 	n := c.native()
 	n.adds.mu.Lock()

@@ -58,7 +58,7 @@ func withPath(op, path string, do func(path *C.char, reason *C.gloom_error) C.gl
 
 // Save saves the filter to a file. The file appears whole or not at all: a crash, a full disk or a failed call leave the
 // old one as it was. On return the new one is on the disk. Others may add meanwhile: the file holds every key whose
-// add had returned before.
+// add had returned before. It reads the whole filter and waits for the disk.
 //
 // The error is [ErrUnsupported] (v1 holds no seed), [ErrBusy] (the file is mapped for writing) or [ErrIO], which also
 // matches the system's, such as [io/fs.ErrPermission].
@@ -84,7 +84,7 @@ func (c LoadConfig) load(op, path string, kind C.int32_t) (*native, error) {
 	return adopt(filter), nil
 }
 
-// Load loads the filter in a file, whatever its format and type.
+// Load loads the filter in a file, whatever its format and type, and checks its checksum. It reads the whole file.
 //
 // The error is [ErrCorrupt], [ErrUnsupported], [ErrLimit], [ErrOutOfMemory] or [ErrIO], which also matches the
 // system's, such as [io/fs.ErrNotExist].
@@ -166,6 +166,8 @@ func Map(path string, mode MapMode) (*AtomicFilter, error) {
 
 // MapCreate makes a file for a new filter, and maps it for reading and writing. The file must not exist. All its disk space
 // is taken at once.
+//
+// Errors are those of [Open], and [ErrIO], which also matches the system's, such as [io/fs.ErrExist].
 func MapCreate(path string, c Config) (*AtomicFilter, error) {
 	options := c.options(C.GLOOM_KIND_ATOMIC)
 	return mapped("MapCreate", path, func(p *C.char, filter **C.gloom_filter, reason *C.gloom_error) C.gloom_status {
@@ -184,7 +186,9 @@ func mapped(op, path string, do func(*C.char, **C.gloom_filter, *C.gloom_error) 
 	return made[AtomicFilter](adopt(filter), nil)
 }
 
-// Sync waits until all adds to a mapped filter that have returned are on the disk.
+// Sync waits until all adds to a mapped filter that have returned are on the disk. Others may add meanwhile.
+//
+// The error is [ErrInvalidArgument] (the filter is not mapped), [ErrReadOnly] or [ErrIO].
 func (c *core) Sync() error {
 	n := c.native()
 	return n.change("Sync", func(reason *C.gloom_error) C.gloom_status { return C.gloom_sync(n.filter, reason) })

@@ -109,17 +109,20 @@ func (c Config) open(op string, kind C.int32_t) (*native, error) {
 	return adopt(filter), nil
 }
 
-// Open makes a [Filter].
+// Open makes a [Filter]. Arguments are checked before memory is taken. Memory of 1 MiB and more is cleared by the system when it is
+// first used, so that Open takes well under a millisecond.
+//
+// The error is [ErrInvalidArgument], [ErrUnreachableRate], [ErrLimit] or [ErrOutOfMemory].
 func Open(c Config) (*Filter, error) {
 	return made[Filter](c.open("Open", C.GLOOM_KIND_PLAIN))
 }
 
-// OpenAtomic makes an [AtomicFilter].
+// OpenAtomic makes an [AtomicFilter]; otherwise as [Open].
 func OpenAtomic(c Config) (*AtomicFilter, error) {
 	return made[AtomicFilter](c.open("OpenAtomic", C.GLOOM_KIND_ATOMIC))
 }
 
-// OpenShardedAtomic makes a [ShardedAtomicFilter].
+// OpenShardedAtomic makes a [ShardedAtomicFilter]; otherwise as [Open].
 func OpenShardedAtomic(c Config) (*ShardedAtomicFilter, error) {
 	return made[ShardedAtomicFilter](c.open("OpenShardedAtomic", C.GLOOM_KIND_SHARDED))
 }
@@ -186,7 +189,9 @@ type Sizing struct {
 }
 
 // SizeFor tells what a filter for expectedItems distinct keys with false-positive rate fpRate will be like. It takes no
-// memory.
+// memory, and a fraction of a millisecond.
+//
+// The error is [ErrInvalidArgument], [ErrUnreachableRate] or [ErrLimit].
 func SizeFor(expectedItems uint64, fpRate float64) (Sizing, error) {
 	return sizeFor("SizeFor", expectedItems, fpRate)
 }

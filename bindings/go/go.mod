@@ -1,6 +1,6 @@
 module example.org/gloom/bindings/go
 
-go 1.24
+go 1.24.0
 
 require github.com/zeebo/xxh3 v1.1.0
 

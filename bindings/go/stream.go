@@ -27,7 +27,8 @@ func (c *core) WriteTo(w io.Writer) (int64, error) {
 	return c.WriteFormat(w, c.native().portable())
 }
 
-// WriteFormat writes the filter in a format, piece by piece. An error of w comes back as it is.
+// WriteFormat writes the filter in a format, in pieces of at most 64 KiB. An error of w comes back as it is, others are those of
+// AppendFormat; a panic of w comes through.
 func (c *core) WriteFormat(w io.Writer, format Format) (int64, error) {
 	n := c.native()
 	n.settle()
@@ -41,8 +42,8 @@ func (c *core) WriteFormat(w io.Writer, format Format) (int64, error) {
 }
 
 // Read reads a filter of either format, piece by piece. It takes exactly the bytes of the filter, so that something else
-// may follow. An error of r comes back as it is; others are those of [Load]. Set MaxBytes for streams from
-// strangers.
+// may follow. An error of r comes back as it is; others are those of [Load], with [ErrCorrupt] if r ends too early. A panic of r
+// comes through. Set MaxBytes for streams from strangers.
 func Read(r io.Reader, c LoadConfig) (*Filter, error) {
 	n, _, err := c.read(r, C.GLOOM_KIND_PLAIN)
 	return made[Filter](n, err)

@@ -6,6 +6,7 @@
 //! - A `c` or `cpp` block is a whole program. Its first line is a comment that begins with the name of its file.
 //! - A `text` block right after one is what the program prints. It runs in an empty folder, and leaves it empty.
 //! - A `sh` block whose first line calls `cc` is run beside the page's programs, with `include` and `target` at hand.
+//! - A `go` block is a whole program, too; scripts/test-go runs it and compares what it prints.
 //! - A page with a `rust` block is included in src/lib.rs, which makes the block a doctest.
 
 use gloom_ctests::{
@@ -16,7 +17,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const LANGUAGES: &[&str] = &["c", "cpp", "rust", "sh", "text"];
+const LANGUAGES: &[&str] = &["c", "cpp", "go", "rust", "sh", "text"];
 const FLAGS: &[&str] = &["-Wall", "-Wextra", "-pedantic", "-Werror", "-O1", "-pthread"];
 
 struct Page {

@@ -1,6 +1,7 @@
 package benchmarks
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
 	"strconv"
@@ -25,7 +26,7 @@ type subject struct {
 func subjects(n uint64) []subject {
 	blocks, _, _ := gloom.OptimalParams(n, 0.01)
 	plain, atomic, sharded := gloom.New(n, 0.01), gloom.NewAtomic(n, 0.01), gloom.NewShardedAtomicDefault(n, 0.01)
-	plainLoop, atomicLoop := newPlainLoop(blocks), newLoop(blocks)
+	loop, atomicLoop := newProbeLoop(blocks), newProbeLoop(blocks)
 	bits := bloom.NewWithEstimates(uint(n), 0.01)
 	locked := bloom.NewWithEstimates(uint(n), 0.01)
 	var mu sync.Mutex
@@ -39,8 +40,8 @@ func subjects(n uint64) []subject {
 		{name: "gloom-sharded", shared: true, add: sharded.AddString, test: sharded.TestString, addMany: sharded.AddManyString,
 			testMany:   func(keys []string, dst []bool) { sharded.TestManyString(keys, dst) },
 			addNumbers: func(keys []uint64) { gloom.AddFixed(sharded, keys) }},
-		{name: "loop", add: plainLoop.addPlain, test: plainLoop.testPlain},
-		{name: "loop-atomic", shared: true, add: atomicLoop.addAtomic, test: atomicLoop.testString},
+		{name: "loop", add: loop.add, test: loop.test},
+		{name: "loop-atomic", shared: true, add: atomicLoop.addAtomic, test: atomicLoop.testAtomic},
 		{name: "bits-and-blooms", add: func(key string) { bits.AddString(key) }, test: bits.TestString},
 		{name: "bits-and-blooms+mutex", shared: true,
 			add: func(key string) {
@@ -86,6 +87,45 @@ func keys(prefix byte, n int) []string {
 		all[i] = text[24*i : 24*i+24]
 	}
 	return all
+}
+
+// The loop is the same filter: what it is compared with answers the same questions in the same way.
+func TestTheLoopIsTheSameFilter(t *testing.T) {
+	const blocks = 1000
+	filter := gloom.NewWithParams(blocks, 7)
+	plain, shared := newProbeLoop(blocks), newProbeLoop(blocks)
+	for _, key := range keys('i', 10*blocks) {
+		filter.AddString(key)
+		plain.add(key)
+		shared.addAtomic(key)
+	}
+	const header = 21 // of format v1; then the blocks, and a checksum
+	data, err := filter.MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range blocks * blockWords {
+		want := binary.LittleEndian.Uint64(data[header+8*i:])
+		if got := plain.blocks[i/blockWords][i%blockWords]; got != want {
+			t.Fatalf("word %d is %x instead of %x", i, got, want)
+		}
+		if got := shared.blocks[i/blockWords][i%blockWords]; got != want {
+			t.Fatalf("word %d is %x instead of %x", i, got, want)
+		}
+	}
+	hits := 0
+	for _, key := range append(keys('o', 10*blocks), keys('i', 10)...) {
+		want := filter.TestString(key)
+		if plain.test(key) != want || shared.testAtomic(key) != want {
+			t.Fatalf("%q is not %v", key, want)
+		}
+		if want {
+			hits++
+		}
+	}
+	if hits < 10 || hits > 1000 {
+		t.Errorf("%d hits", hits)
+	}
 }
 
 var sink bool

@@ -1,6 +1,6 @@
 module example.org/gloom/bindings/go/benchmarks
 
-go 1.24
+go 1.24.0
 
 require (
 	example.org/gloom/bindings/go v0.0.0

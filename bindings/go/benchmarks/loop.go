@@ -9,82 +9,75 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// loop is the same filter (XXH3-128, blocks of 512 bits, k = 7) as one writes it in Go: a loop over the k partitions, a
-// division in each round, and out at the first bit that is not set. It stands in for the pure-Go module
-// jcalabro/gloom where that cannot be had; it is not that module.
-type loop struct {
-	blocks []atomic.Uint64
-	n      uint64
-	count  atomic.Uint64
-	adds   uint64
-	sizes  []uint32
-	starts []uint32
+// probeLoop is a probe loop in pure Go, as such modules have: written after docs/layout.md and nothing else, one line for
+// each of its formulas. The sizes of the partitions are data, so that each probe is a division, and a test ends at the
+// first bit that is not set. It stands in for the module jcalabro/gloom where that cannot be had, and is not that module.
+type probeLoop struct {
+	blocks     [][blockWords]uint64
+	partitions []partition
+	adds       atomic.Uint64
+	plainAdds  uint64
 }
 
-func newLoop(blocks uint64) *loop {
-	l := &loop{blocks: make([]atomic.Uint64, blocks*8), n: blocks, sizes: []uint32{61, 67, 71, 79, 83, 89, 62}}
-	start := uint32(0)
-	for _, size := range l.sizes {
-		l.starts = append(l.starts, start)
-		start += size
+const blockWords = 8
+
+type partition struct{ offset, size uint32 }
+
+// newProbeLoop makes an empty filter with k = 7, which is what 1 % takes.
+func newProbeLoop(numBlocks uint64) *probeLoop {
+	l := &probeLoop{blocks: make([][blockWords]uint64, numBlocks)}
+	offset := uint32(0)
+	for _, size := range []uint32{61, 67, 71, 79, 83, 89, 62} {
+		l.partitions = append(l.partitions, partition{offset, size})
+		offset += size
 	}
 	return l
 }
 
-func (l *loop) place(key string) (first uint64, probe uint32) {
+func (l *probeLoop) locate(key string) (block *[blockWords]uint64, probe uint32) {
 	h := xxh3.HashString128(key)
-	block, _ := bits.Mul64(h.Hi, l.n)
-	return block * 8, uint32(h.Lo) ^ uint32(h.Lo>>32)
+	index, _ := bits.Mul64(h.Hi, uint64(len(l.blocks)))
+	return &l.blocks[index], uint32(h.Lo) ^ uint32(h.Lo>>32)
 }
 
-func (l *loop) testString(key string) bool {
-	first, probe := l.place(key)
-	for i, size := range l.sizes {
-		bit := l.starts[i] + probe%size
-		if l.blocks[first+uint64(bit/64)].Load()&(1<<(bit%64)) == 0 {
+// test and add are for one goroutine.
+func (l *probeLoop) test(key string) bool {
+	block, probe := l.locate(key)
+	for _, p := range l.partitions {
+		bit := p.offset + probe%p.size
+		if block[bit/64]&(1<<(bit%64)) == 0 {
 			return false
 		}
 	}
 	return true
 }
 
-func (l *loop) addAtomic(key string) {
-	first, probe := l.place(key)
-	for i, size := range l.sizes {
-		bit := l.starts[i] + probe%size
-		l.blocks[first+uint64(bit/64)].Or(1 << (bit % 64))
+func (l *probeLoop) add(key string) {
+	block, probe := l.locate(key)
+	for _, p := range l.partitions {
+		bit := p.offset + probe%p.size
+		block[bit/64] |= 1 << (bit % 64)
 	}
-	l.count.Add(1)
+	l.plainAdds++
 }
 
-// plainLoop is loop for one goroutine.
-type plainLoop struct {
-	*loop
-	words []uint64
-}
-
-func newPlainLoop(blocks uint64) *plainLoop {
-	l := newLoop(1)
-	l.n = blocks
-	return &plainLoop{l, make([]uint64, blocks*8)}
-}
-
-func (l *plainLoop) addPlain(key string) {
-	first, probe := l.place(key)
-	for i, size := range l.sizes {
-		bit := l.starts[i] + probe%size
-		l.words[first+uint64(bit/64)] |= 1 << (bit % 64)
-	}
-	l.adds++
-}
-
-func (l *plainLoop) testPlain(key string) bool {
-	first, probe := l.place(key)
-	for i, size := range l.sizes {
-		bit := l.starts[i] + probe%size
-		if l.words[first+uint64(bit/64)]&(1<<(bit%64)) == 0 {
+// testAtomic and addAtomic are for any number of them.
+func (l *probeLoop) testAtomic(key string) bool {
+	block, probe := l.locate(key)
+	for _, p := range l.partitions {
+		bit := p.offset + probe%p.size
+		if atomic.LoadUint64(&block[bit/64])&(1<<(bit%64)) == 0 {
 			return false
 		}
 	}
 	return true
+}
+
+func (l *probeLoop) addAtomic(key string) {
+	block, probe := l.locate(key)
+	for _, p := range l.partitions {
+		bit := p.offset + probe%p.size
+		atomic.OrUint64(&block[bit/64], 1<<(bit%64))
+	}
+	l.adds.Add(1)
 }
