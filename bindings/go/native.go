@@ -134,8 +134,8 @@ type native struct {
 	filter    *C.gloom_filter
 	blocks    unsafe.Pointer // the library's memory: numBlocks blocks of 64 bytes
 	numBlocks uint64
-	look      func(block unsafe.Pointer, probe uint64) uint64
-	set       func(block unsafe.Pointer, probe uint64) uint64 // if inGo
+	look      func(block unsafe.Pointer, probe uint32) uint64
+	set       func(block unsafe.Pointer, probe uint32) uint64 // if inGo
 	k         uint32
 	seed      uint64
 	kind      C.int32_t

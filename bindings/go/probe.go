@@ -39,21 +39,16 @@ func HashString(key string, seed uint64) Hash {
 // loop looks at, or sets, the bits of one key in its block, and returns whether all were set before (in bit 0). There is one
 // for each k, unrolled with the sizes and offsets of the partitions as constants, which takes a third off its time.
 type loop struct {
-	test  func(block unsafe.Pointer, probe uint64) uint64
-	set   func(block unsafe.Pointer, probe uint64) uint64 // by the only writer
-	share func(block unsafe.Pointer, probe uint64) uint64 // among other writers
+	test  func(block unsafe.Pointer, probe uint32) uint64
+	set   func(block unsafe.Pointer, probe uint32) uint64 // by the only writer
+	share func(block unsafe.Pointer, probe uint32) uint64 // among other writers
 }
 
 //go:generate go run unroll.go
 
-// place is the bit of a block that a probe value below 2^32 selects: offset + probe mod size, without a division.
-//
-// reciprocal*probe is the fraction that dividing by size leaves, in units of 2^-64, and less than 2^-32 too large. Its
-// upper half plus one unit of 2^-32 is above the exact fraction by less than 2^-31, and that times a size
-// below 2^8 does not reach the next integer.
-func place(probe, size, offset uint64) uint64 {
-	reciprocal := ^uint64(0)/size + 1 // 2^64/size, rounded up: a constant, as size is one
-	return (reciprocal*probe>>32*size+size)>>32 + offset
+// place is the bit of a block that a probe value selects. Where the size is a constant, the compiler multiplies instead of dividing.
+func place(probe uint32, size, offset uint64) uint64 {
+	return offset + uint64(probe%uint32(size))
 }
 
 // word is the word of a block that has the bit.
@@ -63,13 +58,13 @@ func word(block unsafe.Pointer, bit uint64) *uint64 {
 
 // test has no branch: whether a bit of a missing key is set is a coin toss, and the processor would guess wrong half of
 // the time.
-func test(block unsafe.Pointer, probe, size, offset uint64) uint64 {
+func test(block unsafe.Pointer, probe uint32, size, offset uint64) uint64 {
 	bit := place(probe, size, offset)
 	return atomic.LoadUint64(word(block, bit)) >> (bit % 64)
 }
 
 // set stores without a locked instruction: there is one writer at a time, and a word is one store.
-func set(block unsafe.Pointer, probe, size, offset uint64) uint64 {
+func set(block unsafe.Pointer, probe uint32, size, offset uint64) uint64 {
 	bit := place(probe, size, offset)
 	w := word(block, bit)
 	old := atomic.LoadUint64(w)
@@ -78,7 +73,7 @@ func set(block unsafe.Pointer, probe, size, offset uint64) uint64 {
 }
 
 // share has an atomic OR for a bit that is not set.
-func share(block unsafe.Pointer, probe, size, offset uint64) uint64 {
+func share(block unsafe.Pointer, probe uint32, size, offset uint64) uint64 {
 	bit := place(probe, size, offset)
 	w := word(block, bit)
 	set := atomic.LoadUint64(w) >> (bit % 64) & 1
@@ -89,9 +84,9 @@ func share(block unsafe.Pointer, probe, size, offset uint64) uint64 {
 }
 
 // locate returns the block of a key, and the value that selects its bits.
-func (n *native) locate(h Hash) (block unsafe.Pointer, probe uint64) {
+func (n *native) locate(h Hash) (block unsafe.Pointer, probe uint32) {
 	index, _ := bits.Mul64(h.Hi, n.numBlocks)
-	return unsafe.Add(n.blocks, index*64), uint64(uint32(h.Lo) ^ uint32(h.Lo>>32))
+	return unsafe.Add(n.blocks, index*64), uint32(h.Lo) ^ uint32(h.Lo>>32)
 }
 
 // test answers whether all bits of a key are set.

@@ -37,7 +37,7 @@ func main() {
 	for i, sizes := range layouts {
 		k := i + 3
 		for _, what := range []string{"test", "set", "share"} {
-			fmt.Fprintf(&out, "\nfunc %s%d(b unsafe.Pointer, x uint64) uint64 {\n\treturn ", what, k)
+			fmt.Fprintf(&out, "\nfunc %s%d(b unsafe.Pointer, x uint32) uint64 {\n\treturn ", what, k)
 			offset := 0
 			for j, size := range sizes {
 				if j > 0 {

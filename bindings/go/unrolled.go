@@ -4,247 +4,247 @@ package gloom
 
 import "unsafe"
 
-func test3(b unsafe.Pointer, x uint64) uint64 {
+func test3(b unsafe.Pointer, x uint32) uint64 {
 	return test(b, x, 167, 0) & test(b, x, 173, 167) & test(b, x, 172, 340)
 }
 
-func set3(b unsafe.Pointer, x uint64) uint64 {
+func set3(b unsafe.Pointer, x uint32) uint64 {
 	return set(b, x, 167, 0) & set(b, x, 173, 167) & set(b, x, 172, 340)
 }
 
-func share3(b unsafe.Pointer, x uint64) uint64 {
+func share3(b unsafe.Pointer, x uint32) uint64 {
 	return share(b, x, 167, 0) & share(b, x, 173, 167) & share(b, x, 172, 340)
 }
 
-func test4(b unsafe.Pointer, x uint64) uint64 {
+func test4(b unsafe.Pointer, x uint32) uint64 {
 	return test(b, x, 109, 0) & test(b, x, 127, 109) & test(b, x, 137, 236) & test(b, x, 139, 373)
 }
 
-func set4(b unsafe.Pointer, x uint64) uint64 {
+func set4(b unsafe.Pointer, x uint32) uint64 {
 	return set(b, x, 109, 0) & set(b, x, 127, 109) & set(b, x, 137, 236) & set(b, x, 139, 373)
 }
 
-func share4(b unsafe.Pointer, x uint64) uint64 {
+func share4(b unsafe.Pointer, x uint32) uint64 {
 	return share(b, x, 109, 0) & share(b, x, 127, 109) & share(b, x, 137, 236) & share(b, x, 139, 373)
 }
 
-func test5(b unsafe.Pointer, x uint64) uint64 {
+func test5(b unsafe.Pointer, x uint32) uint64 {
 	return test(b, x, 97, 0) & test(b, x, 101, 97) & test(b, x, 103, 198) & test(b, x, 109, 301) &
 		test(b, x, 102, 410)
 }
 
-func set5(b unsafe.Pointer, x uint64) uint64 {
+func set5(b unsafe.Pointer, x uint32) uint64 {
 	return set(b, x, 97, 0) & set(b, x, 101, 97) & set(b, x, 103, 198) & set(b, x, 109, 301) &
 		set(b, x, 102, 410)
 }
 
-func share5(b unsafe.Pointer, x uint64) uint64 {
+func share5(b unsafe.Pointer, x uint32) uint64 {
 	return share(b, x, 97, 0) & share(b, x, 101, 97) & share(b, x, 103, 198) & share(b, x, 109, 301) &
 		share(b, x, 102, 410)
 }
 
-func test6(b unsafe.Pointer, x uint64) uint64 {
+func test6(b unsafe.Pointer, x uint32) uint64 {
 	return test(b, x, 61, 0) & test(b, x, 79, 61) & test(b, x, 83, 140) & test(b, x, 89, 223) &
 		test(b, x, 97, 312) & test(b, x, 103, 409)
 }
 
-func set6(b unsafe.Pointer, x uint64) uint64 {
+func set6(b unsafe.Pointer, x uint32) uint64 {
 	return set(b, x, 61, 0) & set(b, x, 79, 61) & set(b, x, 83, 140) & set(b, x, 89, 223) &
 		set(b, x, 97, 312) & set(b, x, 103, 409)
 }
 
-func share6(b unsafe.Pointer, x uint64) uint64 {
+func share6(b unsafe.Pointer, x uint32) uint64 {
 	return share(b, x, 61, 0) & share(b, x, 79, 61) & share(b, x, 83, 140) & share(b, x, 89, 223) &
 		share(b, x, 97, 312) & share(b, x, 103, 409)
 }
 
-func test7(b unsafe.Pointer, x uint64) uint64 {
+func test7(b unsafe.Pointer, x uint32) uint64 {
 	return test(b, x, 61, 0) & test(b, x, 67, 61) & test(b, x, 71, 128) & test(b, x, 79, 199) &
 		test(b, x, 83, 278) & test(b, x, 89, 361) & test(b, x, 62, 450)
 }
 
-func set7(b unsafe.Pointer, x uint64) uint64 {
+func set7(b unsafe.Pointer, x uint32) uint64 {
 	return set(b, x, 61, 0) & set(b, x, 67, 61) & set(b, x, 71, 128) & set(b, x, 79, 199) &
 		set(b, x, 83, 278) & set(b, x, 89, 361) & set(b, x, 62, 450)
 }
 
-func share7(b unsafe.Pointer, x uint64) uint64 {
+func share7(b unsafe.Pointer, x uint32) uint64 {
 	return share(b, x, 61, 0) & share(b, x, 67, 61) & share(b, x, 71, 128) & share(b, x, 79, 199) &
 		share(b, x, 83, 278) & share(b, x, 89, 361) & share(b, x, 62, 450)
 }
 
-func test8(b unsafe.Pointer, x uint64) uint64 {
+func test8(b unsafe.Pointer, x uint32) uint64 {
 	return test(b, x, 37, 0) & test(b, x, 47, 37) & test(b, x, 53, 84) & test(b, x, 61, 137) &
 		test(b, x, 67, 198) & test(b, x, 71, 265) & test(b, x, 79, 336) & test(b, x, 97, 415)
 }
 
-func set8(b unsafe.Pointer, x uint64) uint64 {
+func set8(b unsafe.Pointer, x uint32) uint64 {
 	return set(b, x, 37, 0) & set(b, x, 47, 37) & set(b, x, 53, 84) & set(b, x, 61, 137) &
 		set(b, x, 67, 198) & set(b, x, 71, 265) & set(b, x, 79, 336) & set(b, x, 97, 415)
 }
 
-func share8(b unsafe.Pointer, x uint64) uint64 {
+func share8(b unsafe.Pointer, x uint32) uint64 {
 	return share(b, x, 37, 0) & share(b, x, 47, 37) & share(b, x, 53, 84) & share(b, x, 61, 137) &
 		share(b, x, 67, 198) & share(b, x, 71, 265) & share(b, x, 79, 336) & share(b, x, 97, 415)
 }
 
-func test9(b unsafe.Pointer, x uint64) uint64 {
+func test9(b unsafe.Pointer, x uint32) uint64 {
 	return test(b, x, 41, 0) & test(b, x, 43, 41) & test(b, x, 47, 84) & test(b, x, 53, 131) &
 		test(b, x, 59, 184) & test(b, x, 67, 243) & test(b, x, 71, 310) & test(b, x, 73, 381) &
 		test(b, x, 58, 454)
 }
 
-func set9(b unsafe.Pointer, x uint64) uint64 {
+func set9(b unsafe.Pointer, x uint32) uint64 {
 	return set(b, x, 41, 0) & set(b, x, 43, 41) & set(b, x, 47, 84) & set(b, x, 53, 131) &
 		set(b, x, 59, 184) & set(b, x, 67, 243) & set(b, x, 71, 310) & set(b, x, 73, 381) &
 		set(b, x, 58, 454)
 }
 
-func share9(b unsafe.Pointer, x uint64) uint64 {
+func share9(b unsafe.Pointer, x uint32) uint64 {
 	return share(b, x, 41, 0) & share(b, x, 43, 41) & share(b, x, 47, 84) & share(b, x, 53, 131) &
 		share(b, x, 59, 184) & share(b, x, 67, 243) & share(b, x, 71, 310) & share(b, x, 73, 381) &
 		share(b, x, 58, 454)
 }
 
-func test10(b unsafe.Pointer, x uint64) uint64 {
+func test10(b unsafe.Pointer, x uint32) uint64 {
 	return test(b, x, 31, 0) & test(b, x, 37, 31) & test(b, x, 41, 68) & test(b, x, 43, 109) &
 		test(b, x, 47, 152) & test(b, x, 53, 199) & test(b, x, 59, 252) & test(b, x, 61, 311) &
 		test(b, x, 67, 372) & test(b, x, 73, 439)
 }
 
-func set10(b unsafe.Pointer, x uint64) uint64 {
+func set10(b unsafe.Pointer, x uint32) uint64 {
 	return set(b, x, 31, 0) & set(b, x, 37, 31) & set(b, x, 41, 68) & set(b, x, 43, 109) &
 		set(b, x, 47, 152) & set(b, x, 53, 199) & set(b, x, 59, 252) & set(b, x, 61, 311) &
 		set(b, x, 67, 372) & set(b, x, 73, 439)
 }
 
-func share10(b unsafe.Pointer, x uint64) uint64 {
+func share10(b unsafe.Pointer, x uint32) uint64 {
 	return share(b, x, 31, 0) & share(b, x, 37, 31) & share(b, x, 41, 68) & share(b, x, 43, 109) &
 		share(b, x, 47, 152) & share(b, x, 53, 199) & share(b, x, 59, 252) & share(b, x, 61, 311) &
 		share(b, x, 67, 372) & share(b, x, 73, 439)
 }
 
-func test11(b unsafe.Pointer, x uint64) uint64 {
+func test11(b unsafe.Pointer, x uint32) uint64 {
 	return test(b, x, 29, 0) & test(b, x, 31, 29) & test(b, x, 37, 60) & test(b, x, 41, 97) &
 		test(b, x, 43, 138) & test(b, x, 44, 181) & test(b, x, 47, 225) & test(b, x, 53, 272) &
 		test(b, x, 59, 325) & test(b, x, 61, 384) & test(b, x, 67, 445)
 }
 
-func set11(b unsafe.Pointer, x uint64) uint64 {
+func set11(b unsafe.Pointer, x uint32) uint64 {
 	return set(b, x, 29, 0) & set(b, x, 31, 29) & set(b, x, 37, 60) & set(b, x, 41, 97) &
 		set(b, x, 43, 138) & set(b, x, 44, 181) & set(b, x, 47, 225) & set(b, x, 53, 272) &
 		set(b, x, 59, 325) & set(b, x, 61, 384) & set(b, x, 67, 445)
 }
 
-func share11(b unsafe.Pointer, x uint64) uint64 {
+func share11(b unsafe.Pointer, x uint32) uint64 {
 	return share(b, x, 29, 0) & share(b, x, 31, 29) & share(b, x, 37, 60) & share(b, x, 41, 97) &
 		share(b, x, 43, 138) & share(b, x, 44, 181) & share(b, x, 47, 225) & share(b, x, 53, 272) &
 		share(b, x, 59, 325) & share(b, x, 61, 384) & share(b, x, 67, 445)
 }
 
-func test12(b unsafe.Pointer, x uint64) uint64 {
+func test12(b unsafe.Pointer, x uint32) uint64 {
 	return test(b, x, 17, 0) & test(b, x, 23, 17) & test(b, x, 29, 40) & test(b, x, 31, 69) &
 		test(b, x, 37, 100) & test(b, x, 41, 137) & test(b, x, 43, 178) & test(b, x, 47, 221) &
 		test(b, x, 53, 268) & test(b, x, 59, 321) & test(b, x, 61, 380) & test(b, x, 71, 441)
 }
 
-func set12(b unsafe.Pointer, x uint64) uint64 {
+func set12(b unsafe.Pointer, x uint32) uint64 {
 	return set(b, x, 17, 0) & set(b, x, 23, 17) & set(b, x, 29, 40) & set(b, x, 31, 69) &
 		set(b, x, 37, 100) & set(b, x, 41, 137) & set(b, x, 43, 178) & set(b, x, 47, 221) &
 		set(b, x, 53, 268) & set(b, x, 59, 321) & set(b, x, 61, 380) & set(b, x, 71, 441)
 }
 
-func share12(b unsafe.Pointer, x uint64) uint64 {
+func share12(b unsafe.Pointer, x uint32) uint64 {
 	return share(b, x, 17, 0) & share(b, x, 23, 17) & share(b, x, 29, 40) & share(b, x, 31, 69) &
 		share(b, x, 37, 100) & share(b, x, 41, 137) & share(b, x, 43, 178) & share(b, x, 47, 221) &
 		share(b, x, 53, 268) & share(b, x, 59, 321) & share(b, x, 61, 380) & share(b, x, 71, 441)
 }
 
-func test13(b unsafe.Pointer, x uint64) uint64 {
+func test13(b unsafe.Pointer, x uint32) uint64 {
 	return test(b, x, 17, 0) & test(b, x, 19, 17) & test(b, x, 23, 36) & test(b, x, 29, 59) &
 		test(b, x, 31, 88) & test(b, x, 37, 119) & test(b, x, 41, 156) & test(b, x, 43, 197) &
 		test(b, x, 47, 240) & test(b, x, 52, 287) & test(b, x, 53, 339) & test(b, x, 59, 392) &
 		test(b, x, 61, 451)
 }
 
-func set13(b unsafe.Pointer, x uint64) uint64 {
+func set13(b unsafe.Pointer, x uint32) uint64 {
 	return set(b, x, 17, 0) & set(b, x, 19, 17) & set(b, x, 23, 36) & set(b, x, 29, 59) &
 		set(b, x, 31, 88) & set(b, x, 37, 119) & set(b, x, 41, 156) & set(b, x, 43, 197) &
 		set(b, x, 47, 240) & set(b, x, 52, 287) & set(b, x, 53, 339) & set(b, x, 59, 392) &
 		set(b, x, 61, 451)
 }
 
-func share13(b unsafe.Pointer, x uint64) uint64 {
+func share13(b unsafe.Pointer, x uint32) uint64 {
 	return share(b, x, 17, 0) & share(b, x, 19, 17) & share(b, x, 23, 36) & share(b, x, 29, 59) &
 		share(b, x, 31, 88) & share(b, x, 37, 119) & share(b, x, 41, 156) & share(b, x, 43, 197) &
 		share(b, x, 47, 240) & share(b, x, 52, 287) & share(b, x, 53, 339) & share(b, x, 59, 392) &
 		share(b, x, 61, 451)
 }
 
-func test14(b unsafe.Pointer, x uint64) uint64 {
+func test14(b unsafe.Pointer, x uint32) uint64 {
 	return test(b, x, 11, 0) & test(b, x, 13, 11) & test(b, x, 17, 24) & test(b, x, 19, 41) &
 		test(b, x, 23, 60) & test(b, x, 29, 83) & test(b, x, 31, 112) & test(b, x, 37, 143) &
 		test(b, x, 41, 180) & test(b, x, 47, 221) & test(b, x, 53, 268) & test(b, x, 59, 321) &
 		test(b, x, 61, 380) & test(b, x, 71, 441)
 }
 
-func set14(b unsafe.Pointer, x uint64) uint64 {
+func set14(b unsafe.Pointer, x uint32) uint64 {
 	return set(b, x, 11, 0) & set(b, x, 13, 11) & set(b, x, 17, 24) & set(b, x, 19, 41) &
 		set(b, x, 23, 60) & set(b, x, 29, 83) & set(b, x, 31, 112) & set(b, x, 37, 143) &
 		set(b, x, 41, 180) & set(b, x, 47, 221) & set(b, x, 53, 268) & set(b, x, 59, 321) &
 		set(b, x, 61, 380) & set(b, x, 71, 441)
 }
 
-func share14(b unsafe.Pointer, x uint64) uint64 {
+func share14(b unsafe.Pointer, x uint32) uint64 {
 	return share(b, x, 11, 0) & share(b, x, 13, 11) & share(b, x, 17, 24) & share(b, x, 19, 41) &
 		share(b, x, 23, 60) & share(b, x, 29, 83) & share(b, x, 31, 112) & share(b, x, 37, 143) &
 		share(b, x, 41, 180) & share(b, x, 47, 221) & share(b, x, 53, 268) & share(b, x, 59, 321) &
 		share(b, x, 61, 380) & share(b, x, 71, 441)
 }
 
-func test15(b unsafe.Pointer, x uint64) uint64 {
+func test15(b unsafe.Pointer, x uint32) uint64 {
 	return test(b, x, 11, 0) & test(b, x, 13, 11) & test(b, x, 17, 24) & test(b, x, 19, 41) &
 		test(b, x, 23, 60) & test(b, x, 28, 83) & test(b, x, 29, 111) & test(b, x, 31, 140) &
 		test(b, x, 37, 171) & test(b, x, 41, 208) & test(b, x, 43, 249) & test(b, x, 47, 292) &
 		test(b, x, 53, 339) & test(b, x, 59, 392) & test(b, x, 61, 451)
 }
 
-func set15(b unsafe.Pointer, x uint64) uint64 {
+func set15(b unsafe.Pointer, x uint32) uint64 {
 	return set(b, x, 11, 0) & set(b, x, 13, 11) & set(b, x, 17, 24) & set(b, x, 19, 41) &
 		set(b, x, 23, 60) & set(b, x, 28, 83) & set(b, x, 29, 111) & set(b, x, 31, 140) &
 		set(b, x, 37, 171) & set(b, x, 41, 208) & set(b, x, 43, 249) & set(b, x, 47, 292) &
 		set(b, x, 53, 339) & set(b, x, 59, 392) & set(b, x, 61, 451)
 }
 
-func share15(b unsafe.Pointer, x uint64) uint64 {
+func share15(b unsafe.Pointer, x uint32) uint64 {
 	return share(b, x, 11, 0) & share(b, x, 13, 11) & share(b, x, 17, 24) & share(b, x, 19, 41) &
 		share(b, x, 23, 60) & share(b, x, 28, 83) & share(b, x, 29, 111) & share(b, x, 31, 140) &
 		share(b, x, 37, 171) & share(b, x, 41, 208) & share(b, x, 43, 249) & share(b, x, 47, 292) &
 		share(b, x, 53, 339) & share(b, x, 59, 392) & share(b, x, 61, 451)
 }
 
-func test16(b unsafe.Pointer, x uint64) uint64 {
+func test16(b unsafe.Pointer, x uint32) uint64 {
 	return test(b, x, 5, 0) & test(b, x, 7, 5) & test(b, x, 11, 12) & test(b, x, 13, 23) &
 		test(b, x, 17, 36) & test(b, x, 19, 53) & test(b, x, 23, 72) & test(b, x, 27, 95) &
 		test(b, x, 29, 122) & test(b, x, 31, 151) & test(b, x, 37, 182) & test(b, x, 41, 219) &
 		test(b, x, 43, 260) & test(b, x, 47, 303) & test(b, x, 53, 350) & test(b, x, 109, 403)
 }
 
-func set16(b unsafe.Pointer, x uint64) uint64 {
+func set16(b unsafe.Pointer, x uint32) uint64 {
 	return set(b, x, 5, 0) & set(b, x, 7, 5) & set(b, x, 11, 12) & set(b, x, 13, 23) &
 		set(b, x, 17, 36) & set(b, x, 19, 53) & set(b, x, 23, 72) & set(b, x, 27, 95) &
 		set(b, x, 29, 122) & set(b, x, 31, 151) & set(b, x, 37, 182) & set(b, x, 41, 219) &
 		set(b, x, 43, 260) & set(b, x, 47, 303) & set(b, x, 53, 350) & set(b, x, 109, 403)
 }
 
-func share16(b unsafe.Pointer, x uint64) uint64 {
+func share16(b unsafe.Pointer, x uint32) uint64 {
 	return share(b, x, 5, 0) & share(b, x, 7, 5) & share(b, x, 11, 12) & share(b, x, 13, 23) &
 		share(b, x, 17, 36) & share(b, x, 19, 53) & share(b, x, 23, 72) & share(b, x, 27, 95) &
 		share(b, x, 29, 122) & share(b, x, 31, 151) & share(b, x, 37, 182) & share(b, x, 41, 219) &
 		share(b, x, 43, 260) & share(b, x, 47, 303) & share(b, x, 53, 350) & share(b, x, 109, 403)
 }
 
-func test17(b unsafe.Pointer, x uint64) uint64 {
+func test17(b unsafe.Pointer, x uint32) uint64 {
 	return test(b, x, 3, 0) & test(b, x, 5, 3) & test(b, x, 7, 8) & test(b, x, 11, 15) &
 		test(b, x, 13, 26) & test(b, x, 17, 39) & test(b, x, 19, 56) & test(b, x, 23, 75) &
 		test(b, x, 29, 98) & test(b, x, 31, 127) & test(b, x, 32, 158) & test(b, x, 37, 190) &
@@ -252,7 +252,7 @@ func test17(b unsafe.Pointer, x uint64) uint64 {
 		test(b, x, 101, 411)
 }
 
-func set17(b unsafe.Pointer, x uint64) uint64 {
+func set17(b unsafe.Pointer, x uint32) uint64 {
 	return set(b, x, 3, 0) & set(b, x, 5, 3) & set(b, x, 7, 8) & set(b, x, 11, 15) &
 		set(b, x, 13, 26) & set(b, x, 17, 39) & set(b, x, 19, 56) & set(b, x, 23, 75) &
 		set(b, x, 29, 98) & set(b, x, 31, 127) & set(b, x, 32, 158) & set(b, x, 37, 190) &
@@ -260,7 +260,7 @@ func set17(b unsafe.Pointer, x uint64) uint64 {
 		set(b, x, 101, 411)
 }
 
-func share17(b unsafe.Pointer, x uint64) uint64 {
+func share17(b unsafe.Pointer, x uint32) uint64 {
 	return share(b, x, 3, 0) & share(b, x, 5, 3) & share(b, x, 7, 8) & share(b, x, 11, 15) &
 		share(b, x, 13, 26) & share(b, x, 17, 39) & share(b, x, 19, 56) & share(b, x, 23, 75) &
 		share(b, x, 29, 98) & share(b, x, 31, 127) & share(b, x, 32, 158) & share(b, x, 37, 190) &
