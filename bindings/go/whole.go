@@ -55,7 +55,7 @@ func (c *core) Intersect(source AnyFilter) error {
 // as Add does.
 func (c *core) Clear() {
 	n := c.native()
-	n.adds.mu.Lock() // of two that count meanwhile, both see all adds or none
+	n.adds.mu.Lock() // or somebody who counts meanwhile would tell the library of adds that are gone
 	defer n.adds.mu.Unlock()
 	err := n.change("Clear", func(*C.gloom_error) C.gloom_status {
 		status := C.gloom_clear(n.filter)
