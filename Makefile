@@ -39,8 +39,12 @@ DEMO_FLAGS = -std=c11 -pthread -Wall -Wextra -pedantic -Werror -Iinclude
 
 BENCH_FILES = target/bench/files
 
+SOAK = target/soak
+SOAK_MINUTES ?= 3
+SOAK_SEED ?= $(shell date +%s%N)
+
 .NOTPARALLEL:
-.PHONY: help build demo demo-programs test test-rust test-loom test-demo test-cpp test-install test-go bench-go package install uninstall deb \
+.PHONY: help build demo demo-programs test test-rust test-loom test-demo test-cpp test-install test-go soak bench-go package install uninstall deb \
 	header bench bench-quick bench-files fmt lint deps-demo deps-test deps-lint clean
 
 help: ## list what make can do (default)
@@ -98,6 +102,13 @@ test-install: package ## ... of what gets installed, and of the Debian packages
 
 test-go: package ## ... of the Go module: races, cgo rules, garbage collection, fuzzing; in this checkout, and installed
 	scripts/with-go scripts/test-go $(PACKAGE)
+
+soak: $(SOAK) ## eight threads do everything at once for SOAK_MINUTES (3), checked against a model; SOAK_SEED repeats a run
+	$(SOAK) $(SOAK_SEED) 1 $(SOAK_MINUTES)
+
+$(SOAK): $(STATIC) ctests/c/soak.c $(wildcard ctests/c/*.h) include/gloom.h
+	@mkdir -p $(@D)
+	$(CC) $(DEMO_FLAGS) $(CFLAGS) ctests/c/soak.c $(STATIC) $(STATIC_NEEDS) -o $@
 
 bench-go: build ## compare the Go module with filters in pure Go (minutes)
 	cd bindings/go/benchmarks && ../../../scripts/with-go go test -tags gloom_checkout -run '^$$' -bench . -timeout 0 .

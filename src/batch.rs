@@ -14,7 +14,7 @@ impl Filter {
     /// [`Error::Argument`] unless `results`, if given, has one byte for each key.
     pub fn test_batch(&self, keys: Keys<'_>, results: Option<&mut [u8]>) -> Result<usize, Error> {
         match results {
-            None => Ok(self.test_each(keys, |_, _| ())),
+            None => Ok(self.count_hits(keys)),
             Some(results) if results.len() == keys.len() => {
                 Ok(self.test_each(keys, |number, hit| results[number] = hit))
             }
@@ -23,6 +23,14 @@ impl Filter {
                 Err(Error::Argument { name: "the number of results", value: results.len().into(), allowed })
             }
         }
+    }
+
+    /// The hits alone.
+    pub(crate) fn count_hits(&self, keys: Keys<'_>) -> usize {
+        if keys.are_all_empty() {
+            return if self.test(b"") { keys.len() } else { 0 };
+        }
+        self.test_each(keys, |_, _| ())
     }
 
     /// Calls `report` with the number of each key, in any order, and with 1 for a hit and 0 for a miss.

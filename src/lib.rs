@@ -31,6 +31,13 @@
 )))]
 compile_error!("gloom supports 64-bit little-endian Linux and macOS");
 
+// The C ABI promises that a bug in here ends a call, not the process; without unwinding nothing could keep that.
+#[cfg(all(panic = "abort", not(gloom_panic_abort)))]
+compile_error!(
+    "gloom is compiled with panic = \"abort\": a bug in it would end the whole process. Compile with panic = \"unwind\", \
+     or say that this is wanted: RUSTFLAGS=\"--cfg gloom_panic_abort\""
+);
+
 mod batch;
 pub mod capi;
 mod error;
@@ -42,6 +49,7 @@ mod hash;
 mod kernel;
 mod layout;
 mod memory;
+mod panics;
 mod sizing;
 mod sync;
 

@@ -433,6 +433,29 @@ static void repeated_keys(void)
     CONTEXT("%s", "");
 }
 
+/* They take no memory, so that there may be very many. Nobody counts them one by one. */
+static void very_many_empty_keys(int32_t kind)
+{
+    const batch b = {.source = FIXED, .n = PTRDIFF_MAX};
+    gloom_filter *filter = make_filter(kind, 100, 7, 0), *one = make_filter(kind, 100, 7, 0);
+    size_t hits = 4711;
+    CONTEXT("very many empty keys: kind %d", (int)kind);
+    CHECK_OK(test_batch(filter, &b, NULL, &hits));
+    CHECK_U64(hits, 0);
+    CHECK_OK(add_batch(filter, &b));
+    CHECK_OK(gloom_add(one, NULL, 0));
+    CHECK(gloom_equal(filter, one));
+    CHECK_U64(gloom_count(filter), PTRDIFF_MAX);
+    CHECK_OK(test_batch(filter, &b, NULL, &hits));
+    CHECK_U64(hits, PTRDIFF_MAX);
+    for (int i = 0; i < 2; i++)
+        CHECK_OK(add_batch(filter, &b));
+    CHECK_U64(gloom_count(filter), UINT64_MAX);
+    gloom_free(one);
+    gloom_free(filter);
+    CONTEXT("%s", "");
+}
+
 /* A count near the end of 64 bits, as a file may claim it, does not wrap where one batch passes the end. */
 static void counts_saturate(int32_t kind)
 {
@@ -459,6 +482,7 @@ int main(void)
     no_keys();
     for (int i = 0; i < KIND_COUNT; i++) {
         empty_keys(KINDS[i]);
+        very_many_empty_keys(KINDS[i]);
         counts_saturate(KINDS[i]);
     }
     every_count();

@@ -7,87 +7,21 @@
 #endif
 #include <unistd.h>
 
-#include "batches.h"
+#include "bulk.h"
 #include "jobs.h"
 #include "rng.h"
 
-enum { WATCHDOG_SECONDS = 600, LOOKERS = 4, MOST_KEYS = 5000 };
+enum { WATCHDOG_SECONDS = 600, LOOKERS = 4 };
 
 static uint64_t keys_per_thread = 50000;
 
-/* -- numbers as a batch; each thread has its own memory for them -- */
-
-typedef struct {
-    uint64_t numbers[MOST_KEYS];
-    int32_t offsets32[MOST_KEYS + 1];
-    int64_t offsets64[MOST_KEYS + 1];
-    const void *keys[MOST_KEYS];
-    size_t lens[MOST_KEYS];
-    gloom_hash hashes[MOST_KEYS];
-    uint8_t results[MOST_KEYS];
-} bulk;
-
-static bulk *make_bulk(void)
-{
-    bulk *b = malloc(sizeof *b);
-    REQUIRE(b != NULL);
-    for (int i = 0; i <= MOST_KEYS; i++)
-        b->offsets64[i] = b->offsets32[i] = i * 8;
-    for (int i = 0; i < MOST_KEYS; i++) {
-        b->keys[i] = &b->numbers[i];
-        b->lens[i] = 8;
-    }
-    return b;
-}
-
-/* The numbers from `first` on. */
-static batch numbers(bulk *memory, source from, uint64_t first, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        memory->numbers[i] = first + i;
-        if (from == HASHES)
-            memory->hashes[i] = gloom_hash_key(&memory->numbers[i], 8, 0);
-    }
-    return (batch){.source = from,
-                   .n = n,
-                   .data = memory->numbers,
-                   .key_size = 8,
-                   .data_len = n * 8,
-                   .offsets32 = memory->offsets32,
-                   .offsets64 = memory->offsets64,
-                   .keys = memory->keys,
-                   .lens = memory->lens,
-                   .hashes = memory->hashes};
-}
-
-/* How many of the numbers a batch does not find, by its hits or by its results. */
-static uint64_t batch_missing(const gloom_filter *filter, bulk *memory, source from, uint64_t first, size_t n)
-{
-    batch b = numbers(memory, from, first, n);
-    size_t hits = 0;
-    memset(memory->results, 7, n);
-    uint64_t missing = test_batch(filter, &b, memory->results, &hits) != GLOOM_OK;
-    for (size_t i = 0; i < n; i++)
-        missing += memory->results[i] != 1;
-    return missing + (n - hits);
-}
-
 /* -- writers -- */
-
-/* progress[t]: thread t's adds of its first so many numbers have returned. */
-static _Atomic uint64_t progress[THREADS];
-static atomic_uint writers_left;
-
-static void report_progress(const job *self, uint64_t end)
-{
-    atomic_store_explicit(&progress[self->index], end - self->first, memory_order_release);
-}
 
 /* Batches of every source and of sizes on both sides of a group and of a round. */
 static void batch_adder(job *self)
 {
     static const size_t sizes[] = {1, 64, 7, 500, 65, 2048, 9, MOST_KEYS, 128, 2049};
-    bulk *memory = make_bulk();
+    bulk *memory = make_bulk(0);
     uint64_t i = self->first;
     for (size_t round = self->index; i < self->end; round++) {
         size_t n = sizes[round % (sizeof sizes / sizeof sizes[0])];
@@ -99,23 +33,14 @@ static void batch_adder(job *self)
         self->bad += batch_missing(self->filter, memory, (source)((round + 1) % SOURCE_COUNT), i, n);
         i += n;
     }
-    atomic_fetch_sub(&writers_left, 1);
+    report_end();
     free(memory);
-}
-
-static void single_adder(job *self)
-{
-    for (uint64_t i = self->first; i < self->end; i++) {
-        self->bad += add_number(self->filter, i) != GLOOM_OK;
-        report_progress(self, i + 1);
-    }
-    atomic_fetch_sub(&writers_left, 1);
 }
 
 /* Batches into filters of its own, which it merges. */
 static void merging_adder(job *self)
 {
-    bulk *memory = make_bulk();
+    bulk *memory = make_bulk(0);
     uint64_t i = self->first;
     for (size_t round = 0; i < self->end; round++) {
         size_t n = self->end - i < MOST_KEYS ? (size_t)(self->end - i) : MOST_KEYS;
@@ -128,14 +53,14 @@ static void merging_adder(job *self)
         gloom_free(own);
         i += n;
     }
-    atomic_fetch_sub(&writers_left, 1);
+    report_end();
     free(memory);
 }
 
 /* -- lookers -- */
 
 /* Of what had been added by one thread when the look began: the newest and some others. */
-static uint64_t missing_of(const gloom_filter *filter, bulk *memory, source from, unsigned thread,
+static uint64_t missing_in_batches(const gloom_filter *filter, bulk *memory, source from, unsigned thread,
                            uint64_t added, uint64_t *rng)
 {
     size_t n = 1 + (size_t)rng_below(rng, 300);
@@ -148,16 +73,16 @@ static uint64_t missing_of(const gloom_filter *filter, bulk *memory, source from
 
 static void reader(job *self)
 {
-    bulk *memory = make_bulk();
+    bulk *memory = make_bulk(0);
     uint64_t rng = self->index;
     bool last;
     do { /* at least once after all are done */
         last = atomic_load(&writers_left) == 0;
         unsigned t = (unsigned)rng_below(&rng, THREADS);
-        uint64_t added = atomic_load_explicit(&progress[t], memory_order_acquire);
+        uint64_t added = progress_of(t);
         source from = (source)rng_below(&rng, SOURCE_COUNT);
         if (added > 0)
-            self->bad += missing_of(self->filter, memory, from, t, added, &rng);
+            self->bad += missing_in_batches(self->filter, memory, from, t, added, &rng);
     } while (!last);
     free(memory);
 }
@@ -165,23 +90,20 @@ static void reader(job *self)
 /* A clone has all that had been added before it began, and its count is not behind. */
 static void cloner(job *self)
 {
-    bulk *memory = make_bulk();
+    bulk *memory = make_bulk(0);
     uint64_t rng = self->index;
     bool last;
     do {
         last = atomic_load(&writers_left) == 0;
         gloom_filter *clone = NULL;
-        uint64_t added[THREADS], sum = 0;
-        for (unsigned t = 0; t < THREADS; t++) {
-            added[t] = atomic_load_explicit(&progress[t], memory_order_acquire);
-            sum += added[t];
-        }
+        uint64_t added[THREADS];
+        uint64_t sum = read_progress(added);
         self->bad += gloom_clone(self->filter, &clone, NULL) != GLOOM_OK;
         REQUIRE(clone != NULL);
         self->bad += gloom_count(clone) < sum;
         for (unsigned t = 0; t < THREADS; t++)
             if (added[t] > 0)
-                self->bad += missing_of(clone, memory, (source)rng_below(&rng, SOURCE_COUNT), t, added[t],
+                self->bad += missing_in_batches(clone, memory, (source)rng_below(&rng, SOURCE_COUNT), t, added[t],
                                         &rng);
         gloom_free(clone);
     } while (!last);
@@ -214,13 +136,11 @@ static void nothing_is_lost(const shape *s)
     gloom_filter *filter = filter_of(s);
     gloom_filter *plain = plain_filter_of(s->num_blocks, 7, all);
     share_out(jobs, THREADS, batch_adder, filter, keys_per_thread);
-    jobs[3].body = single_adder;
+    jobs[3].body = reporting_adder;
     jobs[6].body = merging_adder;
     for (unsigned i = 0; i < LOOKERS; i++)
         jobs[THREADS + i] = (job){.body = i == 0 ? cloner : reader, .filter = filter, .index = i};
-    for (unsigned t = 0; t < THREADS; t++)
-        atomic_store(&progress[t], 0);
-    atomic_store(&writers_left, THREADS);
+    reset_progress(THREADS);
     run(jobs, THREADS + LOOKERS);
     CHECK_U64(sum_of_bad(jobs, THREADS + LOOKERS), 0);
     CHECK_U64(numbers_missing(filter, 0, all), 0);
@@ -232,7 +152,7 @@ static void nothing_is_lost(const shape *s)
 
 static void one_batch(job *self)
 {
-    bulk *memory = make_bulk();
+    bulk *memory = make_bulk(0);
     batch b = numbers(memory, (source)(self->index % SOURCE_COUNT), self->first,
                       (size_t)(self->end - self->first));
     self->bad += add_batch(self->filter, &b) != GLOOM_OK;

@@ -318,37 +318,10 @@ static void counts(void)
 
 /* -- while others add -- */
 
-static _Atomic uint64_t progress[THREADS];
-static atomic_uint writers_left;
-
-static void adder(job *self)
-{
-    for (uint64_t i = self->first; i < self->end; i++) {
-        self->bad += add_number(self->filter, i) != GLOOM_OK;
-        atomic_store_explicit(&progress[self->index], i + 1 - self->first, memory_order_release);
-    }
-    atomic_fetch_sub(&writers_left, 1);
-}
-
 static void start_adders(job *jobs, gloom_filter *filter)
 {
-    for (unsigned t = 0; t < THREADS; t++)
-        atomic_store(&progress[t], 0);
-    atomic_store(&writers_left, THREADS);
-    share_out(jobs, THREADS, adder, filter, keys_per_thread);
-}
-
-/* Of the keys whose adds had returned: the newest and every 37th. */
-static uint64_t missing_of(const gloom_filter *filter, const uint64_t *added)
-{
-    uint64_t missing = 0;
-    for (unsigned t = 0; t < THREADS; t++) {
-        uint64_t first = t * keys_per_thread, newest = added[t] > 300 ? added[t] - 300 : 0;
-        missing += numbers_missing(filter, first + newest, first + added[t]);
-        for (uint64_t i = 0; i < newest; i += 37)
-            missing += !test_number(filter, first + i);
-    }
-    return missing;
+    reset_progress(THREADS);
+    share_out(jobs, THREADS, reporting_adder, filter, keys_per_thread);
 }
 
 /* Folds the live filter, or intersects a full one with it: what was in stays. */
@@ -360,8 +333,7 @@ static void taker(job *self)
         uint64_t added[THREADS];
         gloom_filter *taken = NULL;
         last = atomic_load(&writers_left) == 0;
-        for (unsigned t = 0; t < THREADS; t++)
-            added[t] = atomic_load_explicit(&progress[t], memory_order_acquire);
+        read_progress(added);
         if (self->index % 2 == 0) {
             self->bad += gloom_fold(self->filter, 5, &taken, NULL) != GLOOM_OK;
         } else {
@@ -371,7 +343,7 @@ static void taker(job *self)
         }
         REQUIRE(taken != NULL);
         self->bad += gloom_num_blocks(taken) != (self->index % 2 == 0 ? num_blocks / 5 : num_blocks);
-        self->bad += missing_of(taken, added);
+        self->bad += missing_of(taken, added, keys_per_thread);
         gloom_free(taken);
     } while (!last);
 }

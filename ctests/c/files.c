@@ -637,6 +637,49 @@ static void unreadable_old_file(process *parent)
     remove_tree(path_of("own"));
 }
 
+/* Files that one may only read, or not even that. */
+static void files_of_others(process *parent)
+{
+    gloom_filter *filter = small_filter(), *out = NULL;
+    gloom_file_info info = GLOOM_FILE_INFO_INIT;
+    gloom_error error;
+    size_t len;
+    (void)parent;
+    REQUIRE(chmod(folder, 0755) == 0);
+    for (int readable = 0; readable < 2; readable++) {
+        const char *path = path_of(readable ? "readable" : "secret");
+        CHECK_OK(gloom_save(filter, path, GLOOM_FORMAT_NATIVE, NULL));
+        REQUIRE(chmod(path, readable ? 0444 : 0) == 0);
+    }
+    if (geteuid() == 0)
+        REQUIRE(setegid(65534) == 0 && seteuid(65534) == 0);
+    for (uint32_t more = 0; more <= GLOOM_MAP_VERIFY; more += GLOOM_MAP_VERIFY) {
+        CHECK_STATUS(gloom_map(path_of("readable"), GLOOM_MAP_READ_WRITE | more, &out, &error), GLOOM_ERR_IO);
+        CHECK_U64((uint64_t)error.os_error, EACCES);
+        CHECK_STATUS(gloom_map(path_of("secret"), more, &out, &error), GLOOM_ERR_IO);
+        CHECK_U64((uint64_t)error.os_error, EACCES);
+    }
+    CHECK_STATUS(gloom_load(path_of("secret"), NULL, &out, &error), GLOOM_ERR_IO);
+    CHECK_U64((uint64_t)error.os_error, EACCES);
+    CHECK_STATUS(gloom_inspect(path_of("secret"), &info, &error), GLOOM_ERR_IO);
+    CHECK(out == NULL);
+    CHECK_OK(gloom_map(path_of("readable"), GLOOM_MAP_VERIFY, &out, NULL));
+    CHECK(gloom_equal(out, filter));
+    gloom_free(out);
+    CHECK_OK(gloom_load(path_of("readable"), NULL, &out, NULL));
+    CHECK(gloom_equal(out, filter));
+    gloom_free(out);
+    if (getuid() == 0)
+        REQUIRE(seteuid(0) == 0 && setegid(0) == 0);
+    unsigned char *bytes = bytes_of(filter, GLOOM_FORMAT_NATIVE, &len);
+    REQUIRE(chmod(path_of("secret"), 0600) == 0);
+    CHECK(file_is(path_of("readable"), bytes, len) && file_is(path_of("secret"), bytes, len));
+    unlink(path_of("readable"));
+    unlink(path_of("secret"));
+    free(bytes);
+    gloom_free(filter);
+}
+
 /* -- where from -- */
 
 static void refuse_load(const char *path, gloom_status want, int os_error, const char *message, int line)
@@ -834,6 +877,7 @@ int main(void)
     in_a_process(limited_open_files);
     in_a_process(read_only_folder);
     in_a_process(unreadable_old_file);
+    in_a_process(files_of_others);
     sources_that_are_no_filters();
     seeds();
     CHECK_U64(names_in(folder), 0);

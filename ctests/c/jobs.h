@@ -60,6 +60,70 @@ static inline uint64_t sum_of_bad(const job *jobs, unsigned n)
     return bad;
 }
 
+/* -- how far the writers are, for those who look on -- */
+
+/* progress[t]: thread t's adds of its first so many numbers have returned. */
+static _Atomic uint64_t progress[THREADS];
+static atomic_uint writers_left;
+
+static inline void reset_progress(unsigned writers)
+{
+    for (unsigned t = 0; t < THREADS; t++)
+        atomic_store(&progress[t], 0);
+    atomic_store(&writers_left, writers);
+}
+
+/* The numbers below `end` are in. */
+static inline void report_progress(const job *self, uint64_t end)
+{
+    atomic_store_explicit(&progress[self->index], end - self->first, memory_order_release);
+}
+
+static inline void report_end(void)
+{
+    atomic_fetch_sub(&writers_left, 1);
+}
+
+static inline uint64_t progress_of(unsigned thread)
+{
+    return atomic_load_explicit(&progress[thread], memory_order_acquire);
+}
+
+/* Of all; returns the sum. */
+static inline uint64_t read_progress(uint64_t *added)
+{
+    uint64_t sum = 0;
+    for (unsigned t = 0; t < THREADS; t++)
+        sum += added[t] = progress_of(t);
+    return sum;
+}
+
+/* A job that adds its numbers one by one. */
+static inline void reporting_adder(job *self)
+{
+    for (uint64_t i = self->first; i < self->end; i++) {
+        self->bad += add_number(self->filter, i) != GLOOM_OK;
+        report_progress(self, i + 1);
+    }
+    report_end();
+}
+
+/* How many are not found of the first added[t] numbers of each writer, who has `each`: tries the newest, which are the
+ * likeliest to be late, and every 37th. */
+static inline uint64_t missing_of(const gloom_filter *filter, const uint64_t *added, uint64_t each)
+{
+    enum { NEWEST = 500 };
+    uint64_t missing = 0;
+    for (unsigned t = 0; t < THREADS; t++) {
+        uint64_t first = t * each;
+        uint64_t newest = added[t] > NEWEST ? added[t] - NEWEST : 0;
+        for (uint64_t i = 0; i < newest; i += 37)
+            missing += !test_number(filter, first + i);
+        missing += numbers_missing(filter, first + newest, first + added[t]);
+    }
+    return missing;
+}
+
 /* What one thread alone makes of the numbers below `end`. */
 static inline gloom_filter *plain_filter_of(uint64_t num_blocks, uint32_t k, uint64_t end)
 {

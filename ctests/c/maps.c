@@ -728,6 +728,36 @@ static void saves_onto_maps(void)
     unlink(path_of("second"));
 }
 
+/* Somebody who knows nothing of gloom puts another file in the place of a mapped one, or removes it. Who has it mapped
+ * goes on with what he has, and leaves the new one alone. */
+static void replaced_by_strangers(void)
+{
+    for (int is_replaced = 0; is_replaced < 2; is_replaced++) {
+        gloom_filter *writer = create_map(100, 0), *reader = open_map(0);
+        CONTEXT("%s", is_replaced ? "replaced" : "removed");
+        add_numbers(writer, 0, 100);
+        if (is_replaced) {
+            write_file(path_of("other"), "something else", 14);
+            REQUIRE(rename(path_of("other"), PATH) == 0);
+        } else {
+            REQUIRE(unlink(PATH) == 0);
+        }
+        add_numbers(writer, 100, 200);
+        CHECK_OK(gloom_sync(writer, NULL));
+        CHECK_U64(numbers_missing(reader, 0, 200), 0);
+        gloom_free(writer);
+        CHECK_U64(numbers_missing(reader, 0, 200), 0);
+        CHECK_U64(gloom_count(reader), 200);
+        gloom_free(reader);
+        CHECK_U64(names_in(folder), (uint64_t)is_replaced);
+        if (is_replaced) {
+            CHECK(file_is(PATH, "something else", 14));
+            unlink(PATH);
+        }
+    }
+    CONTEXT("%s", "");
+}
+
 /* -- fork -- */
 
 static gloom_filter *inherited;
@@ -1050,6 +1080,7 @@ int main(int argc, char **argv)
     as_any_filter(GLOOM_MAP_READ_WRITE);
     written_as_any_filter();
     saves_onto_maps();
+    replaced_by_strangers();
     forks();
     flags();
     a_large_map();

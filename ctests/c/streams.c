@@ -162,18 +162,6 @@ static void callbacks_that_stop(int32_t format, size_t most)
 
 /* -- while others add -- */
 
-static _Atomic uint64_t progress[THREADS];
-static atomic_uint writers_left;
-
-static void reporting_adder(job *self)
-{
-    for (uint64_t i = self->first; i < self->end; i++) {
-        self->bad += add_number(self->filter, i) != GLOOM_OK;
-        atomic_store_explicit(&progress[self->index], i + 1 - self->first, memory_order_release);
-    }
-    atomic_fetch_sub(&writers_left, 1);
-}
-
 enum { KEYS_PER_THREAD = 30000 };
 
 /* Streams and saves again and again; what comes out loads, so its checksums are right, and holds every key whose add
@@ -189,8 +177,7 @@ static void taker(job *self)
         uint64_t added[THREADS];
         gloom_filter *loaded = NULL;
         last = atomic_load(&writers_left) == 0;
-        for (unsigned t = 0; t < THREADS; t++)
-            added[t] = atomic_load_explicit(&progress[t], memory_order_acquire);
+        read_progress(added);
         if (self->index < 2) {
             stream s = {.most = 40000, .rng = self->index};
             self->bad += gloom_write(self->filter, format, stream_write, &s, NULL) != GLOOM_OK;
@@ -201,12 +188,7 @@ static void taker(job *self)
             self->bad += gloom_load(path, NULL, &loaded, NULL) != GLOOM_OK;
         }
         REQUIRE(loaded != NULL);
-        for (unsigned t = 0; t < THREADS; t++) {
-            uint64_t newest = added[t] > 500 ? added[t] - 500 : 0, first = (uint64_t)t * KEYS_PER_THREAD;
-            self->bad += numbers_missing(loaded, first + newest, first + added[t]);
-            for (uint64_t i = 0; i < newest; i += 37)
-                self->bad += !test_number(loaded, first + i);
-        }
+        self->bad += missing_of(loaded, added, KEYS_PER_THREAD);
         gloom_free(loaded);
     } while (!last);
     unlink(path);
@@ -218,9 +200,7 @@ static void live_filters(int32_t kind)
     job jobs[THREADS + TAKERS];
     gloom_filter *filter = make_filter(kind, 20000, 7, 0);
     CONTEXT("live, kind %d", (int)kind);
-    for (unsigned t = 0; t < THREADS; t++)
-        atomic_store(&progress[t], 0);
-    atomic_store(&writers_left, THREADS);
+    reset_progress(THREADS);
     share_out(jobs, THREADS, reporting_adder, filter, KEYS_PER_THREAD);
     for (unsigned i = 0; i < TAKERS; i++)
         jobs[THREADS + i] = (job){.body = taker, .filter = filter, .index = i};

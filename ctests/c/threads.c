@@ -125,58 +125,12 @@ static void at_least_one_is_told_new(int32_t kind)
 
 /* -- what is seen while others add -- */
 
-/* progress[t]: thread t's adds of its first so many numbers have returned. */
-static _Atomic uint64_t progress[THREADS];
-static atomic_uint writers_left;
-
-static void reporting_adder(job *self)
-{
-    for (uint64_t i = self->first; i < self->end; i++) {
-        self->bad += add_number(self->filter, i) != GLOOM_OK;
-        atomic_store_explicit(&progress[self->index], i + 1 - self->first, memory_order_release);
-    }
-    atomic_fetch_sub(&writers_left, 1);
-}
-
-static void reset_progress(unsigned writers)
-{
-    for (unsigned t = 0; t < THREADS; t++)
-        atomic_store(&progress[t], 0);
-    atomic_store(&writers_left, writers);
-}
-
-static uint64_t read_progress(uint64_t *added)
-{
-    uint64_t sum = 0;
-    for (unsigned t = 0; t < THREADS; t++) {
-        added[t] = atomic_load_explicit(&progress[t], memory_order_acquire);
-        sum += added[t];
-    }
-    return sum;
-}
-
-/* Of the first added[t] numbers of every writer: the newest, which are the likeliest to be late, and every
- * 37th. */
-static uint64_t missing_of(const gloom_filter *filter, const uint64_t *added)
-{
-    enum { NEWEST = 500 };
-    uint64_t missing = 0;
-    for (unsigned t = 0; t < THREADS; t++) {
-        uint64_t first = t * keys_per_thread;
-        uint64_t newest = added[t] > NEWEST ? added[t] - NEWEST : 0;
-        for (uint64_t i = 0; i < newest; i += 37)
-            missing += !test_number(filter, first + i);
-        missing += numbers_missing(filter, first + newest, first + added[t]);
-    }
-    return missing;
-}
-
 static void reader(job *self)
 {
     uint64_t i = 0;
     while (atomic_load(&writers_left) != 0) {
         unsigned t = (unsigned)(i++ % THREADS);
-        uint64_t added = atomic_load_explicit(&progress[t], memory_order_acquire);
+        uint64_t added = progress_of(t);
         if (added == 0)
             continue;
         uint64_t first = t * keys_per_thread;
@@ -212,7 +166,7 @@ static uint64_t wrong_with(const gloom_filter *copy, const uint64_t *before, uin
     uint64_t after[THREADS];
     uint64_t sum_after = read_progress(after) + THREADS; /* each writer may be inside an add */
     uint64_t count = gloom_count(copy);
-    return missing_of(copy, before) + (count < sum_before) + (count > sum_after);
+    return missing_of(copy, before, keys_per_thread) + (count < sum_before) + (count > sum_after);
 }
 
 static void snapshot_taker(job *self)

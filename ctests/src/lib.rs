@@ -9,7 +9,7 @@ mod tool;
 mod workspace;
 
 pub use compiler::compiler;
-pub use library::{Library, SONAME};
+pub use library::{Library, SONAME, compile_library};
 pub use program::{Outcome, Program, WRAP_ALLOCATIONS};
 pub use tool::tool;
 pub use workspace::{declared_functions, folder, header, ours, without_comments};

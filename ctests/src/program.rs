@@ -51,10 +51,7 @@ impl Program {
     /// The same with more flags.
     pub fn with_flags(name: &str, library: Library, flags: &[&str]) -> Program {
         let mut command = compiler();
-        command.args(FLAGS).args(flags);
-        if library == Library::AddressSanitizer {
-            command.arg("-fsanitize=address");
-        }
+        command.args(FLAGS).args(library.c_flags()).args(flags);
         command.arg(ours(&format!("c/{name}.c")));
         Program::link(command, &format!("{name}-{library:?}"), library)
     }

@@ -3,6 +3,12 @@
 use gloom_ctests::{Library, Program, WRAP_ALLOCATIONS};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+/// A seed of this run, which a failure shows in the command to repeat.
+fn now() -> String {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("the clock is past 1970");
+    (now.as_nanos() as u64).to_string()
+}
+
 #[test]
 fn api_with_the_static_library() {
     Program::new("api", Library::Static).run(&[]);
@@ -94,6 +100,15 @@ fn batch_threads() {
     Program::new("batch_threads", Library::Static).run(&["50000"]);
 }
 
+/// `make soak` goes on for minutes.
+#[test]
+fn soak() {
+    let program = Program::new("soak", Library::Static);
+    for seed in ["1", &now()] {
+        program.run(&[seed, "60"]);
+    }
+}
+
 #[test]
 fn version_of_header_and_libraries() {
     Program::new("version", Library::Static).run(&[]);
@@ -103,9 +118,8 @@ fn version_of_header_and_libraries() {
 /// Some seeds that stay and one of this run, which a failure shows in the command to repeat.
 #[test]
 fn stress() {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("the clock is past 1970").as_nanos();
     let program = Program::new("stress", Library::Static);
-    for seed in ["1", "2", "3", &now.to_string()] {
+    for seed in ["1", "2", "3", &now()] {
         program.run(&[seed, "200000"]);
     }
 }

@@ -1,4 +1,5 @@
-//! Random and hostile calls watched by valgrind, and by AddressSanitizer in C and in Rust.
+//! Random and hostile calls watched by valgrind; by AddressSanitizer in C and in Rust, with what finds undefined behaviour
+//! in either; and threads by ThreadSanitizer in C and in Rust.
 #![cfg(target_os = "linux")]
 
 use gloom_ctests::{Library, Outcome, Program, WRAP_ALLOCATIONS, tool};
@@ -87,6 +88,82 @@ fn address_sanitizer_batch_errors() {
 #[test]
 fn address_sanitizer_batch_threads() {
     run_with_address_sanitizer("batch_threads", &["20000"]);
+}
+
+#[test]
+fn address_sanitizer_degenerate() {
+    run_with_address_sanitizer("degenerate", &[]);
+}
+
+#[test]
+fn address_sanitizer_api() {
+    run_with_address_sanitizer("api", &[]);
+}
+
+#[test]
+fn address_sanitizer_soak() {
+    run_with_address_sanitizer("soak", &["31", "20"]);
+}
+
+// ThreadSanitizer maps memory where some systems put programs, if they put them anywhere.
+
+fn with_thread_sanitizer(program: &str, arguments: &[&str]) -> Outcome {
+    let mut in_place = tool("setarch", "util-linux");
+    in_place.arg("-R");
+    let program = Program::new(program, Library::ThreadSanitizer);
+    Outcome::of(program.under(in_place).args(arguments))
+}
+
+#[test]
+fn thread_sanitizer_soak() {
+    with_thread_sanitizer("soak", &["41", "20"]).must_succeed();
+}
+
+#[test]
+fn thread_sanitizer_threads() {
+    with_thread_sanitizer("threads", &["2000"]).must_succeed();
+}
+
+#[test]
+fn thread_sanitizer_combine() {
+    with_thread_sanitizer("combine", &["20000"]).must_succeed();
+}
+
+#[test]
+fn thread_sanitizer_streams() {
+    with_thread_sanitizer("streams", &[]).must_succeed();
+}
+
+/// Files that threads of one process map, save and load at the same time.
+#[test]
+fn thread_sanitizer_maps() {
+    with_thread_sanitizer("maps", &["50"]).must_succeed();
+}
+
+#[test]
+fn thread_sanitizer_batch_threads() {
+    with_thread_sanitizer("batch_threads", &["2000"]).must_succeed();
+}
+
+#[test]
+fn thread_sanitizer_sees_into_the_library() {
+    for race in ["buffer", "blocks"] {
+        let outcome = with_thread_sanitizer("race", &[race]);
+        assert!(!outcome.status.success(), "{outcome}");
+        assert!(outcome.output.contains("data race") && outcome.output.contains(".rs:"), "{outcome}");
+    }
+}
+
+#[test]
+fn undefined_behaviour_is_seen() {
+    let program = Program::new("undefined", Library::AddressSanitizer);
+    for (place, message) in
+        [("c", "signed integer overflow"), ("rust", "unsafe precondition(s) violated: slice::from_raw_parts")]
+    {
+        let outcome = Outcome::of(program.command().arg(place));
+        assert!(!outcome.status.success() && outcome.output.contains(message), "{outcome}");
+        assert!(!outcome.output.contains("after"), "{outcome}");
+    }
 }
 
 // A tool that sees nothing finds nothing. A key that is shorter than its length says is read past its end by the hash, in Rust.

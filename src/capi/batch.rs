@@ -14,8 +14,8 @@ use std::ptr::null_mut;
 /// too. Several times faster than single calls: hashes are computed in groups, and the cache misses of a
 /// group overlap. Threads as gloom_add; the keys become visible in any order.
 ///
-/// GLOOM_ERR_NULL, GLOOM_ERR_INVALID_ARGUMENT (the message-less status of a size that overflows, of a
-/// misaligned array, of offsets out of order or range), GLOOM_ERR_READ_ONLY.
+/// GLOOM_ERR_NULL, GLOOM_ERR_INVALID_ARGUMENT (a size that overflows, a misaligned array, offsets out of
+/// order or out of range), GLOOM_ERR_READ_ONLY.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn gloom_add_batch_fixed(
     filter: *mut gloom_filter,
@@ -186,7 +186,7 @@ unsafe fn test<'a>(
             let filter = self::filter(filter, "filter")?;
             let keys = keys()?;
             found = if results.is_null() {
-                filter.test_each(keys, |_, _| ())
+                filter.count_hits(keys)
             } else {
                 filter.test_each(keys, |number, hit| results.add(number).write(hit))
             };
@@ -208,7 +208,6 @@ unsafe fn test<'a>(
 /// # Safety
 /// The keys are readable for `'a`; so below.
 unsafe fn fixed<'a>(keys: *const c_void, key_size: usize, n: usize) -> Result<Keys<'a>, Error> {
-    // Empty keys take no memory that could run out, but counting so many would not end.
     let Some(len) = n.checked_mul(key_size.max(1)).filter(|&len| isize::try_from(len).is_ok()) else {
         return Err(Error::Argument {
             name: "n",

@@ -3,7 +3,9 @@
 use super::types::*;
 use crate::error::Error;
 use crate::filter::{Filter, Kind};
+use crate::panics::may_panic;
 use std::alloc::Layout;
+use std::any::Any;
 use std::ffi::{CStr, OsStr, c_char};
 use std::fmt::Write;
 use std::mem::{MaybeUninit, offset_of};
@@ -18,13 +20,21 @@ const MAX_STRUCT_SIZE: usize = 4096;
 #[inline]
 pub(super) fn boundary<T>(on_panic: T, body: impl FnOnce() -> T) -> T {
     // What a body may leave half done is made of atomics and stays valid; see docs/c-api.md.
-    match catch_unwind(AssertUnwindSafe(body)) {
-        Ok(value) => value,
-        Err(payload) => {
-            // Dropping a payload could panic again.
-            std::mem::forget(payload);
-            on_panic
-        }
+    let caught = catch_unwind(AssertUnwindSafe(|| {
+        may_panic();
+        body()
+    }));
+    caught.unwrap_or_else(|payload| {
+        discard(payload);
+        on_panic
+    })
+}
+
+#[cold]
+fn discard(payload: Box<dyn Any + Send>) {
+    // Dropping it could panic again. What that would throw is left alone.
+    if let Err(another) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+        std::mem::forget(another);
     }
 }
 
@@ -133,13 +143,14 @@ impl Write for Message {
         for character in text.chars() {
             let mut utf8 = [0; 4];
             let encoded = character.encode_utf8(&mut utf8).as_bytes();
-            if self.len + encoded.len() >= self.bytes.len() {
-                return Err(std::fmt::Error);
+            let end = self.len.saturating_add(encoded.len());
+            // The last byte stays zero.
+            let [room @ .., _] = &mut self.bytes;
+            let place = room.get_mut(self.len..end).ok_or(std::fmt::Error)?;
+            for (to, &byte) in place.iter_mut().zip(encoded) {
+                *to = byte as c_char;
             }
-            for &byte in encoded {
-                self.bytes[self.len] = byte as c_char;
-                self.len += 1;
-            }
+            self.len = end;
         }
         Ok(())
     }
@@ -214,6 +225,7 @@ pub(super) unsafe fn bytes<'a>(
 /// # Safety
 /// `out` is writable.
 pub(super) unsafe fn give(filter: Filter, out: *mut *mut gloom_filter) -> Result<(), Error> {
+    may_panic();
     let layout = Layout::new::<gloom_filter>();
     // `Box::new` would abort the process if there is no memory.
     // SAFETY: the size of a filter is not zero.
@@ -264,7 +276,7 @@ pub(super) unsafe fn read_sized<T: Sized>(from: *const T, name: &'static str) ->
     let from = from.cast::<u8>();
     let known = size.min(size_of::<T>());
     // SAFETY: the caller's struct has `size` bytes.
-    let unknown = unsafe { std::slice::from_raw_parts(from.add(known), size - known) };
+    let unknown = unsafe { std::slice::from_raw_parts(from.add(known), size.saturating_sub(known)) };
     if unknown.iter().any(|&byte| byte != 0) {
         return Err(Error::Unsupported {
             name: "struct_size",
@@ -294,9 +306,9 @@ pub(super) unsafe fn write_sized<T: Sized>(to: *mut T, value: T, name: &'static 
         std::ptr::copy_nonoverlapping(
             (&raw const value).cast::<u8>().add(start),
             to.cast::<u8>().add(start),
-            known - start,
+            known.saturating_sub(start),
         );
-        to.cast::<u8>().add(known).write_bytes(0, size - known);
+        to.cast::<u8>().add(known).write_bytes(0, size.saturating_sub(known));
     }
     Ok(())
 }

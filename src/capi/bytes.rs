@@ -57,7 +57,7 @@ pub unsafe extern "C" fn gloom_serialize(
             filter.serialize(format, &mut |piece| {
                 // The pieces add up to `needed`. The buffer may be uninitialised, so it is never a slice.
                 std::ptr::copy_nonoverlapping(piece.as_ptr(), buffer.cast::<u8>().add(used), piece.len());
-                used += piece.len();
+                used = piece.len().saturating_add(used);
                 Ok(())
             })?;
             if !written.is_null() {
@@ -118,12 +118,11 @@ pub unsafe extern "C" fn gloom_write(
                 while !piece.is_empty() {
                     let taken =
                         done(write(context, piece.as_ptr().cast(), piece.len()), "writing by the callback")?;
-                    if taken == 0 || taken > piece.len() {
-                        let allowed = "from 1 to the bytes given";
-                        let name = "the result of the write callback";
-                        return Err(Error::Argument { name, value: taken.into(), allowed });
-                    }
-                    piece = &piece[taken..];
+                    piece = piece.get(taken..).filter(|_| taken > 0).ok_or(Error::Argument {
+                        name: "the result of the write callback",
+                        value: taken.into(),
+                        allowed: "from 1 to the bytes given",
+                    })?;
                 }
                 Ok(())
             })

@@ -5,6 +5,14 @@
 #![allow(non_camel_case_types)]
 // Raw pointers come from C: what they must point to is said in the header.
 #![allow(clippy::missing_safety_doc)]
+// Nothing in here panics: whatever C passes ends in a status.
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects
+)]
 
 mod batch;
 mod boundary;

@@ -11,6 +11,7 @@ use crate::filter::{Filter, Kind, Options};
 use crate::format::native::{self, LIVE_COUNT, PAYLOAD, SEALED_STATE, STATE, State};
 use crate::format::{self, Format, Info, Input};
 use crate::memory::{Blocks, Lock, Mapping, reserve};
+use crate::panics::may_panic;
 use crate::sync::Ordering::Relaxed;
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
@@ -179,6 +180,7 @@ impl MappedFile {
     }
 
     fn make_clean(&self, blocks: &Blocks, mapping: &Mapping) -> Result<(), Error> {
+        may_panic();
         let failed = Error::io("closing the file");
         let trailer = native::trailer(native::payload_checksum(blocks));
         self.file.write_all_at(&trailer, native::payload_end(blocks.len() as u64)).map_err(&failed)?;
@@ -231,6 +233,7 @@ pub(super) fn is_named(file: &File, path: &Path) -> bool {
 
 /// Makes it durable that bits may change from now on.
 fn mark_dirty(file: &File, info: &Info) -> Result<(), Error> {
+    may_panic();
     let failed = Error::io("marking the file as dirty");
     if !info.dirty || info.may_have_lost_adds {
         let state = State { count: info.count, dirty: true, boot: native::boot_id()? }.encode();

@@ -3,6 +3,7 @@
 use super::path::PathBuffer;
 use crate::error::Error;
 use crate::memory::rename_to_free_name;
+use crate::panics::may_panic;
 use std::fs::{self, File, OpenOptions};
 use std::io::ErrorKind;
 use std::os::unix::fs::OpenOptionsExt;
@@ -34,6 +35,7 @@ impl Temporary {
     pub fn replace(&mut self, target: &Path) -> Result<(), Error> {
         // Before, so that a failure leaves the old file.
         let folder = open_folder_of(target)?;
+        may_panic();
         fs::rename(self.path.as_path(), target).map_err(Error::io("renaming the new file"))?;
         self.complete = true;
         sync(&folder)
@@ -42,6 +44,7 @@ impl Temporary {
     /// Gives the file its name if that is free; false if it is taken.
     pub fn name(&mut self, target: &Path) -> Result<bool, Error> {
         let folder = open_folder_of(target)?;
+        may_panic();
         match rename_to_free_name(self.path.as_path(), target) {
             Ok(()) => {
                 self.complete = true;

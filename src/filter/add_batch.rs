@@ -10,6 +10,10 @@ impl Filter {
     ///
     /// Threads: as [`add`](Filter::add). The keys become visible in any order.
     pub fn add_batch(&self, keys: Keys<'_>) {
+        if keys.are_all_empty() {
+            self.add_empty_keys(keys.len() as u64);
+            return;
+        }
         let (kernel, blocks) = (&self.kernel, &self.blocks);
         match &self.writer {
             Writer::Plain(plain) => {
@@ -26,6 +30,13 @@ impl Filter {
             }
             Writer::Sharded(sharded) => self.add_by_shard(sharded, keys),
             Writer::ReadOnly => super::refuse_to_write(),
+        }
+    }
+
+    fn add_empty_keys(&self, times: u64) {
+        if let Some(more) = times.checked_sub(1) {
+            self.add(b"");
+            self.carry(more);
         }
     }
 

@@ -17,6 +17,7 @@ use crate::hash::KeyHash;
 use crate::kernel::{Kernel, Level};
 use crate::layout::{BLOCK_BITS, BLOCK_BYTES};
 use crate::memory::Blocks;
+use crate::panics::may_panic;
 use crate::sync::{AtomicU64, Ordering::Relaxed};
 use atomic::Atomic;
 use plain::Plain;
@@ -382,6 +383,7 @@ fn filled<T>(len: usize, value: impl Fn() -> T) -> Result<Vec<T>, Error> {
     let mut values = Vec::new();
     let bytes = (len * size_of::<T>()) as u64;
     values.try_reserve_exact(len).map_err(|_| Error::OutOfMemory { bytes })?;
+    may_panic();
     values.extend((0..len).map(|_| value()));
     Ok(values)
 }

@@ -4,6 +4,7 @@ use super::{Filter, Kind, Options, Size, Writer};
 use crate::error::Error;
 use crate::kernel::read_block;
 use crate::memory::Block;
+use crate::panics::may_panic;
 use crate::sync::Ordering::Relaxed;
 use std::ops::Range;
 
@@ -188,6 +189,7 @@ impl Filter {
                     let shard = sharded.shard_of(start);
                     let end = sharded.blocks_of(shard).end.min(blocks.end);
                     let _owner = sharded.own(shard);
+                    may_panic();
                     write(start..end);
                     start = end;
                 }

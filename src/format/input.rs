@@ -2,6 +2,7 @@
 
 use super::corrupt;
 use crate::error::Error;
+use crate::panics::may_panic;
 
 /// Brings bytes in order, sums them up, and takes no more than it is asked for.
 pub(crate) struct Input<'a> {
@@ -32,6 +33,7 @@ impl<'a> Input<'a> {
 
     /// Fills the whole buffer.
     pub fn fill(&mut self, buffer: &mut [u8]) -> Result<(), Error> {
+        may_panic();
         let mut filled = 0;
         while filled < buffer.len() {
             let rest = &mut buffer[filled..];

@@ -1,5 +1,14 @@
 //! Filters as bytes.
 
+// Nothing in here panics: whatever a file holds ends in a status.
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects
+)]
+
 mod input;
 pub(crate) mod native;
 mod v1;
@@ -10,6 +19,7 @@ use crate::error::{Error, Value};
 use crate::filter::{Filter, Kind, Options, Size};
 use crate::layout::{BLOCK_BYTES, MAX_K, MIN_K};
 use crate::memory::Block;
+use crate::panics::may_panic;
 use crate::sizing::MAX_BLOCKS;
 use crate::sync::Ordering::Relaxed;
 
@@ -251,6 +261,7 @@ fn copy_blocks(blocks: &[Block], mut each: impl FnMut(&[u8]) -> Result<(), Error
         {
             *bytes = word.load(Relaxed).to_le_bytes();
         }
+        may_panic();
         each(piece)?;
     }
     Ok(())

@@ -116,6 +116,12 @@ impl<'a> Keys<'a> {
         Ok(Keys::new(len, Place::Pointers { keys: keys.as_ptr(), lens: lens.as_ptr() }))
     }
 
+    /// Are they one key, the empty one, again and again? There may be more of it than anybody can wait for, since it
+    /// takes no memory.
+    pub(crate) fn are_all_empty(&self) -> bool {
+        matches!(self.place, Place::Fixed { size: 0, .. })
+    }
+
     fn new(len: usize, place: Place) -> Keys<'a> {
         Keys { len, place, borrowed: PhantomData }
     }

@@ -22,6 +22,7 @@ pub use keys::Keys;
 
 use crate::layout::BLOCK_WORDS;
 use crate::memory::Block;
+use crate::panics::may_panic;
 use crate::sync::Ordering::Relaxed;
 use std::ffi::CStr;
 use tables::Vector;
@@ -122,6 +123,7 @@ impl Kernel {
     /// Are all bits of this probe set?
     #[inline]
     pub fn test(&self, block: &Block, probe: u32) -> bool {
+        may_panic();
         // SAFETY: the invariant of `Kernel`; so below.
         unsafe { (self.test)(self.vectors, block, probe) }
     }
@@ -130,6 +132,7 @@ impl Kernel {
     /// loads and stores, and no store if nothing changes.
     #[inline]
     pub fn set(&self, block: &Block, probe: u32) -> bool {
+        may_panic();
         // SAFETY: as above.
         unsafe { (self.set)(self.vectors, block, probe) }
     }
@@ -137,6 +140,7 @@ impl Kernel {
     /// The same among other writers: an atomic OR for each word that lacks a bit.
     #[inline]
     pub fn set_shared(&self, block: &Block, probe: u32) -> bool {
+        may_panic();
         // SAFETY: as above.
         unsafe { (self.set_shared)(self.vectors, block, probe) }
     }
@@ -151,6 +155,7 @@ impl Kernel {
         ahead: &[u64],
         results: &mut [u8],
     ) -> usize {
+        may_panic();
         // SAFETY: as above.
         unsafe { (self.test_many)(self.vectors, blocks, indices, probes, ahead, results) }
     }
@@ -158,6 +163,7 @@ impl Kernel {
     /// Sets many, as the only writer of their blocks. Meanwhile fetches the blocks `ahead`.
     #[inline]
     pub fn set_many(&self, blocks: &[Block], indices: &[u64], probes: &[u32], ahead: &[u64]) {
+        may_panic();
         // SAFETY: as above.
         unsafe { (self.set_many)(self.vectors, blocks, indices, probes, ahead) }
     }
@@ -165,24 +171,28 @@ impl Kernel {
     /// Sets many, among other writers.
     #[inline]
     pub fn set_many_shared(&self, blocks: &[Block], indices: &[u64], probes: &[u32], ahead: &[u64]) {
+        may_panic();
         // SAFETY: as above.
         unsafe { (self.set_many_shared)(self.vectors, blocks, indices, probes, ahead) }
     }
 
     /// Merges `sources` into as many `targets`, as their only writer.
     pub fn or_all(&self, targets: &[Block], sources: &[Block]) {
+        may_panic();
         // SAFETY: as above.
         unsafe { (self.or_all)(targets, sources) }
     }
 
     /// The same among other writers.
     pub fn or_all_shared(&self, targets: &[Block], sources: &[Block]) {
+        may_panic();
         // SAFETY: as above.
         unsafe { (self.or_all_shared)(targets, sources) }
     }
 
     /// Intersects `targets` with as many `sources`, as their only writer.
     pub fn and_all(&self, targets: &[Block], sources: &[Block]) {
+        may_panic();
         // SAFETY: as above.
         unsafe { (self.and_all)(targets, sources) }
     }
@@ -190,6 +200,7 @@ impl Kernel {
     /// Hashes up to [`GROUP`] keys from `first` on and finds their blocks.
     #[inline]
     pub fn hash(&self, keys: &Keys<'_>, first: usize, seed: u64, num_blocks: u64, located: &mut Located) {
+        may_panic();
         // SAFETY: as above.
         unsafe { (self.hash)(keys, first, seed, num_blocks, located) }
     }

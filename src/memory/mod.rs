@@ -1,6 +1,14 @@
 //! The blocks of a filter in memory: aligned to cache lines, zeroed, and in huge pages where they help; or
 //! in a file that is mapped.
 
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects
+)]
+
 #[cfg(not(loom))]
 mod lock;
 #[cfg(not(loom))]
@@ -18,6 +26,7 @@ pub(crate) use rename::{read_link, rename_to_free_name};
 use crate::error::Error;
 use crate::hash::KeyHash;
 use crate::layout::{BLOCK_BYTES, BLOCK_WORDS};
+use crate::panics::may_panic;
 use crate::sync::AtomicU64;
 use std::ops::{Deref, Range};
 
@@ -54,7 +63,9 @@ impl Blocks {
         if num_blocks == 0 || bytes > isize::MAX as u64 {
             return Err(Error::Limit { needed: bytes, limit: isize::MAX as u64 });
         }
-        imp::Blocks::zeroed(num_blocks as usize, small_pages).map(Blocks).ok_or(Error::OutOfMemory { bytes })
+        let blocks = imp::Blocks::zeroed(num_blocks as usize, small_pages).map(Blocks);
+        may_panic();
+        blocks.ok_or(Error::OutOfMemory { bytes })
     }
 
     /// The `num_blocks` (at least 1) blocks in a mapped file that begin at `offset`, a multiple of 64.
