@@ -27,8 +27,9 @@
  *             after an add returned sees the key, also if "after" comes from outside: a lock, a queue, a message.
  * Signals     Tests, and writes to atomic filters, take no lock and may run in a signal handler, as may writes to a
  *             plain filter that the handler does not interrupt. Writes to sharded filters may not. (If the library was
- *             loaded by dlopen, let a thread write once before a handler does in it.) After fork in a program with threads, a child may read every filter and write
- *             plain and atomic ones; a shard that another thread owned at the fork stays owned in the child.
+ *             loaded by dlopen, let a thread write once before a handler does in it.) After fork in a program with
+ *             threads, a child may read every filter and write plain and atomic ones; a shard that another thread
+ *             owned at the fork stays owned in the child.
  * Cancelling  A thread that pthread_cancel ends while it is inside the library ends the process.
  * Side effects None: no threads, signal handlers, environment variables or global state; no files but those it is
  *             asked for.
@@ -364,8 +365,8 @@ bool gloom_test_hash(const gloom_filter *filter, gloom_hash hash);
 // too. Several times faster than single calls: hashes are computed in groups, and the cache misses of a
 // group overlap. Threads as gloom_add; the keys become visible in any order.
 //
-// GLOOM_ERR_NULL, GLOOM_ERR_INVALID_ARGUMENT (the message-less status of a size that overflows, of a
-// misaligned array, of offsets out of order or range), GLOOM_ERR_READ_ONLY.
+// GLOOM_ERR_NULL, GLOOM_ERR_INVALID_ARGUMENT (a size that overflows, a misaligned array, offsets out of
+// order or out of range), GLOOM_ERR_READ_ONLY.
 gloom_status gloom_add_batch_fixed(gloom_filter *filter, const void *keys, size_t key_size, size_t n);
 
 // Adds n keys in the layout of Arrow's binary arrays: key i is the bytes from offsets[i] up to

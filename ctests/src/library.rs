@@ -123,7 +123,12 @@ impl Library {
         let mut flags = vec![file];
         if self == Library::ThreadSanitizer {
             let runtime = thread_sanitizer_runtime().display().to_string();
-            flags.extend(["-Wl,--whole-archive".into(), runtime, "-Wl,--no-whole-archive".into(), "-lgcc".into()]);
+            flags.extend([
+                "-Wl,--whole-archive".into(),
+                runtime,
+                "-Wl,--no-whole-archive".into(),
+                "-lgcc".into(),
+            ]);
         }
         flags.extend(NATIVE_LIBRARIES.iter().map(|&flag| flag.to_owned()));
         flags

@@ -18,7 +18,7 @@ impl PathBuffer {
     pub fn of(parts: &[&[u8]]) -> Result<PathBuffer, Error> {
         let mut path = PathBuffer { bytes: [0; PATH_MAX], len: 0 };
         for part in parts {
-            let end = path.len + part.len();
+            let end = path.len.saturating_add(part.len());
             let too_long = Error::Io { action: "making a path", os_error: libc::ENAMETOOLONG };
             path.bytes.get_mut(path.len..end).ok_or(too_long)?.copy_from_slice(part);
             path.len = end;
@@ -38,13 +38,13 @@ impl PathBuffer {
         // Two numbers of at most ten digits always fit.
         let _ = write!(rest, ".gloom-{}-{attempt}", std::process::id());
         let unused = rest.len();
-        let suffix = &suffix[..suffix.len() - unused];
+        let suffix = suffix.get(..suffix.len().saturating_sub(unused)).unwrap_or_default();
         let (folder, slash) = folder_of(target);
         PathBuffer::of(&[folder, slash, b".", name, suffix])
     }
 
     pub fn as_path(&self) -> &Path {
-        Path::new(OsStr::from_bytes(&self.bytes[..self.len]))
+        Path::new(OsStr::from_bytes(self.bytes.get(..self.len).unwrap_or_default()))
     }
 }
 

@@ -62,7 +62,7 @@ fn target_of(path: &Path) -> Result<PathBuffer, Error> {
         let Ok(len) = read_link(target.as_path(), &mut link) else {
             return Ok(target);
         };
-        let link = &link[..len];
+        let link = link.get(..len).unwrap_or_default();
         target = if link.starts_with(b"/") {
             PathBuffer::of(&[link])?
         } else {

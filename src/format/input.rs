@@ -3,6 +3,7 @@
 use super::corrupt;
 use crate::error::Error;
 use crate::panics::may_panic;
+use std::io::Read;
 
 /// Brings bytes in order, sums them up, and takes no more than it is asked for.
 pub(crate) struct Input<'a> {
@@ -34,32 +35,22 @@ impl<'a> Input<'a> {
     /// Fills the whole buffer.
     pub fn fill(&mut self, buffer: &mut [u8]) -> Result<(), Error> {
         may_panic();
-        let mut filled = 0;
-        while filled < buffer.len() {
-            let rest = &mut buffer[filled..];
+        let mut rest = &mut *buffer;
+        while !rest.is_empty() {
             let count = match &mut self.source {
-                Source::Slice(data) => {
-                    let count = data.len().min(rest.len());
-                    let (taken, left) = data.split_at(count);
-                    rest[..count].copy_from_slice(taken);
-                    *data = left;
-                    count
-                }
+                // Memory never fails.
+                Source::Slice(data) => data.read(rest).unwrap_or(0),
                 Source::Calls(read) => read(rest)?,
             };
             if count == 0 {
                 return Err(Error::Truncated { length: self.taken });
             }
-            if count > rest.len() {
-                let allowed = "at most the bytes asked for";
-                return Err(Error::Argument {
-                    name: "the result of the read callback",
-                    value: count.into(),
-                    allowed,
-                });
-            }
-            filled += count;
-            self.taken += count as u64;
+            rest = rest.get_mut(count..).ok_or(Error::Argument {
+                name: "the result of the read callback",
+                value: count.into(),
+                allowed: "at most the bytes asked for",
+            })?;
+            self.taken = self.taken.saturating_add(count as u64);
         }
         self.checksum = crc32c::crc32c_append(self.checksum, buffer);
         Ok(())

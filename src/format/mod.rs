@@ -235,17 +235,15 @@ fn copy_in_pieces(
 ) -> Result<(), Error> {
     let mut bytes = [0; BLOCKS_PER_PIECE * BLOCK_BYTES];
     let blocks: [Block; BLOCKS_PER_PIECE] = std::array::from_fn(|_| Block::new());
-    let mut first = 0;
-    while first < num_blocks {
-        let count = (num_blocks - first).min(BLOCKS_PER_PIECE as u64) as usize;
-        let bytes = &mut bytes[..count * BLOCK_BYTES];
+    for first in (0..num_blocks).step_by(BLOCKS_PER_PIECE) {
+        let count = num_blocks.saturating_sub(first).min(BLOCKS_PER_PIECE as u64) as usize;
+        let bytes = bytes.get_mut(..count.saturating_mul(BLOCK_BYTES)).unwrap_or_default();
         input.fill(bytes)?;
         let words = blocks.iter().flat_map(|block| &block.words);
         for (word, bytes) in words.zip(bytes.as_chunks().0) {
             word.store(u64::from_le_bytes(*bytes), Relaxed);
         }
-        take(first as usize, &blocks[..count]);
-        first += count as u64;
+        take(first as usize, blocks.get(..count).unwrap_or_default());
     }
     Ok(())
 }
@@ -255,7 +253,7 @@ fn copy_in_pieces(
 fn copy_blocks(blocks: &[Block], mut each: impl FnMut(&[u8]) -> Result<(), Error>) -> Result<(), Error> {
     let mut copy = [0; BLOCKS_PER_PIECE * BLOCK_BYTES];
     for blocks in blocks.chunks(BLOCKS_PER_PIECE) {
-        let piece = &mut copy[..blocks.len() * BLOCK_BYTES];
+        let piece = copy.get_mut(..blocks.len().saturating_mul(BLOCK_BYTES)).unwrap_or_default();
         for (bytes, word) in
             piece.as_chunks_mut().0.iter_mut().zip(blocks.iter().flat_map(|block| &block.words))
         {

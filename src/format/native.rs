@@ -51,11 +51,11 @@ const DIRTY: u32 = 1;
 pub(crate) type BootId = [u8; 16];
 
 pub(crate) fn serialized_size(num_blocks: u64) -> u64 {
-    payload_end(num_blocks) + TRAILER as u64
+    payload_end(num_blocks).saturating_add(TRAILER as u64)
 }
 
 pub(crate) fn payload_end(num_blocks: u64) -> u64 {
-    PAYLOAD as u64 + num_blocks * BLOCK_BYTES as u64
+    num_blocks.saturating_mul(BLOCK_BYTES as u64).saturating_add(PAYLOAD as u64)
 }
 
 pub(super) fn write(filter: &Filter, sink: Sink<'_>) -> Result<(), Error> {
@@ -174,18 +174,18 @@ pub(crate) fn read_header(input: &mut Input<'_>) -> Result<Info, Error> {
             "the magic number",
         ));
     }
-    let word = |at: usize| number(&header[at..at + 4]) as u32;
-    for (name, at, known, reason) in [
-        ("the version of the native format", 8, VERSION, "this release knows version 1"),
-        ("the layout", 12, LAYOUT, "this release knows layout 1"),
-        ("the hash", 16, HASH, "this release knows hash 1 (XXH3-128)"),
+    for (name, bytes, known, reason) in [
+        ("the version of the native format", &header[8..12], VERSION, "this release knows version 1"),
+        ("the layout", &header[12..16], LAYOUT, "this release knows layout 1"),
+        ("the hash", &header[16..20], HASH, "this release knows hash 1 (XXH3-128)"),
     ] {
-        if word(at) != known {
-            return Err(Error::Unsupported { name, value: word(at).into(), reason });
+        let found = number(bytes) as u32;
+        if found != known {
+            return Err(Error::Unsupported { name, value: found.into(), reason });
         }
     }
     check_seal("the checksum of the header", &header)?;
-    let (k, num_blocks) = (word(20), number(&header[24..32]));
+    let (k, num_blocks) = (number(&header[20..24]) as u32, number(&header[24..32]));
     check_geometry(num_blocks, k)?;
     if number(&header[56..64]) != PAYLOAD as u64 {
         return Err(corrupt("the offset of the blocks", number(&header[56..64]), PAYLOAD as u64));
@@ -219,7 +219,7 @@ pub(crate) fn read_padding(input: &mut Input<'_>) -> Result<(), Error> {
     input.begin_checksum();
     for_each_zeros(|zeros| {
         let mut piece = [1; 4096];
-        let piece = &mut piece[..zeros.len()];
+        let piece = piece.get_mut(..zeros.len()).unwrap_or_default();
         input.fill(piece)?;
         check_zeros("the padding", &[piece])
     })
@@ -260,8 +260,11 @@ pub(crate) fn check_trailer(stored: &[u8; TRAILER], checksum: Option<u32>) -> Re
 /// Calls `each` with the padding piece by piece, as it should be.
 fn for_each_zeros(mut each: impl FnMut(&[u8]) -> Result<(), Error>) -> Result<(), Error> {
     let zeros = [0; 4096];
-    for start in (0..PADDING_LEN).step_by(zeros.len()) {
-        each(&zeros[..zeros.len().min(PADDING_LEN - start)])?;
+    let mut left = PADDING_LEN;
+    while left > 0 {
+        let piece = zeros.get(..left).unwrap_or(&zeros);
+        each(piece)?;
+        left = left.saturating_sub(piece.len());
     }
     Ok(())
 }
@@ -296,22 +299,23 @@ pub(crate) fn boot_id() -> Result<BootId, Error> {
         read.map_err(Error::io("asking for the boot of the system (/proc/sys/kernel/random/boot_id)"))?;
     }
     let mut id = [0; 16];
-    let digits = text.iter().filter_map(|&digit| char::from(digit).to_digit(16));
-    for (i, digit) in digits.enumerate().take(32) {
-        id[i / 2] = id[i / 2] << 4 | digit as u8;
+    let mut digits = text.iter().filter_map(|&digit| char::from(digit).to_digit(16));
+    for byte in &mut id {
+        *byte = digits.by_ref().take(2).fold(0, |byte, digit| byte << 4 | digit as u8);
     }
     Ok(id)
 }
 
 /// Puts the checksum of a line into its last four bytes.
 fn seal(line: &mut [u8]) {
-    let (content, checksum) = line.split_at_mut(line.len() - 4);
-    checksum.copy_from_slice(&crc32c::crc32c(content).to_le_bytes());
+    if let Some((content, checksum)) = line.split_last_chunk_mut() {
+        *checksum = crc32c::crc32c(content).to_le_bytes();
+    }
 }
 
 fn check_seal(what: &'static str, line: &[u8]) -> Result<(), Error> {
-    let (content, stored) = line.split_at(line.len() - 4);
-    let (actual, stored) = (crc32c::crc32c(content), number(stored) as u32);
+    let (content, stored) = line.split_last_chunk().unwrap_or((line, &[0; 4]));
+    let (actual, stored) = (crc32c::crc32c(content), u32::from_le_bytes(*stored));
     if actual == stored { Ok(()) } else { Err(corrupt(what, actual, stored)) }
 }
 

@@ -32,7 +32,7 @@ pub(super) fn serialized_size(filter: &Filter) -> Result<u64, Error> {
 }
 
 fn size(num_blocks: u64) -> u64 {
-    (HEADER + CHECKSUM) as u64 + num_blocks * BLOCK_BYTES as u64
+    num_blocks.saturating_mul(BLOCK_BYTES as u64).saturating_add((HEADER + CHECKSUM) as u64)
 }
 
 pub(super) fn write(filter: &Filter, sink: Sink<'_>) -> Result<(), Error> {
@@ -60,7 +60,9 @@ pub(super) fn read_header(input: &mut Input<'_>) -> Result<Info, Error> {
     let bytes = size(num_blocks);
     // Releases of the Go module without a checksum wrote the same header.
     match input.length() {
-        Some(length) if length == bytes - CHECKSUM as u64 => return Err(Error::MissingChecksum { length }),
+        Some(length) if length == bytes.saturating_sub(CHECKSUM as u64) => {
+            return Err(Error::MissingChecksum { length });
+        }
         _ => input.check_length(bytes)?,
     }
     Ok(Info {

@@ -51,7 +51,10 @@ impl Mapping {
 
     /// The number at `offset`.
     pub fn number(&self, offset: usize) -> &AtomicU64 {
-        assert!(offset.is_multiple_of(8) && offset + 8 <= self.len, "a number outside the file");
+        assert!(
+            offset.is_multiple_of(8) && offset.saturating_add(8) <= self.len,
+            "a number outside the file"
+        );
         // SAFETY: inside the mapping and aligned; others change it as an atomic, too.
         unsafe { self.base.add(offset).cast().as_ref() }
     }
@@ -136,9 +139,10 @@ fn fill(file: &File, len: u64) -> Result<(), Error> {
     let zeros = [0; 16384];
     let mut written = metadata.len();
     while written < len {
-        let piece = &zeros[..zeros.len().min(usize::try_from(len - written).unwrap_or(usize::MAX))];
+        let left = usize::try_from(len.saturating_sub(written)).unwrap_or(usize::MAX);
+        let piece = zeros.get(..left).unwrap_or(&zeros);
         file.write_all_at(piece, written).map_err(&failed)?;
-        written += piece.len() as u64;
+        written = written.saturating_add(piece.len() as u64);
     }
     Ok(())
 }

@@ -176,8 +176,9 @@ mod imp {
             write: impl FnOnce(&mut [u8]) -> Result<(), Error>,
         ) -> Result<(), Error> {
             assert!(self.mapping.is_none(), "others may have the blocks of a file");
-            let len = self.as_slice()[blocks.clone()].len() * BLOCK_BYTES;
-            // SAFETY: in bounds, as slicing has shown; nobody else has the blocks, since this is borrowed for
+            assert!(blocks.start <= blocks.end && blocks.end <= self.len, "blocks outside the filter");
+            let len = blocks.len().saturating_mul(BLOCK_BYTES);
+            // SAFETY: in bounds, as asserted; nobody else has the blocks, since this is borrowed for
             // itself alone and no other process can have them; and any bytes are blocks.
             let bytes = unsafe {
                 std::slice::from_raw_parts_mut(self.first.add(blocks.start).cast::<u8>().as_ptr(), len)
@@ -192,7 +193,7 @@ mod imp {
         }
 
         fn bytes(&self) -> usize {
-            self.len * BLOCK_BYTES
+            self.len.saturating_mul(BLOCK_BYTES)
         }
     }
 
@@ -244,7 +245,7 @@ mod imp {
             let end = bytes.next_multiple_of(page_size());
             libc::munmap(
                 aligned.as_ptr().add(end).cast(),
-                mapped.next_multiple_of(page_size()) - before - end,
+                mapped.next_multiple_of(page_size()).saturating_sub(before).saturating_sub(end),
             );
             aligned
         };
@@ -323,6 +324,7 @@ mod imp {
 }
 
 #[cfg(all(test, not(loom)))]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use crate::sync::Ordering::Relaxed;
