@@ -624,6 +624,18 @@ static void done_without_fallocate(gloom_status status)
     close_other();
 }
 
+/* Who comes first has the name. */
+static void done_saving_or_creating(gloom_status status)
+{
+    if (faults.struck == NULL)
+        create_too();
+    CHECK((status == GLOOM_OK) != (early_status == GLOOM_OK));
+    CHECK_STATUS(status == GLOOM_OK ? early_status : status, status == GLOOM_OK ? GLOOM_ERR_IO : GLOOM_ERR_BUSY);
+    close_other();
+    check_whole(status == GLOOM_OK ? KEYS : 0);
+    check_files(1);
+}
+
 static void test_readers_meet_writers(void)
 {
     meet("a load meets an open", prepare_old, load, open_other, done_reading);
@@ -632,6 +644,8 @@ static void test_readers_meet_writers(void)
     meet("a verifying map meets a close", prepare_open_file, open_for_reading, close_other, done_reading);
     meet("a create meets a reader", prepare_nothing, create, come_early, done_creating);
     meet("a create meets a create", prepare_nothing, create, create_too, done_creating_two);
+    format = GLOOM_FORMAT_NATIVE;
+    meet("a save meets a create", prepare_nothing, save, create_too, done_saving_or_creating);
 }
 
 static void test_writers_meet(void)

@@ -108,7 +108,7 @@ impl Library {
     }
 
     /// What the C compiler is given, also when it links.
-    pub(crate) fn c_flags(self) -> &'static [&'static str] {
+    pub fn c_flags(self) -> &'static [&'static str] {
         self.tool().map_or(&[], |tool| tool.c_flags)
     }
 

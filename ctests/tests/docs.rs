@@ -1,5 +1,5 @@
-//! README.md, CHANGELOG.md and docs/ hold what they promise: their C programs compile, run and print what the page says
-//! they print; their compiler lines work; the functions and constants that they name exist.
+//! README.md, CHANGELOG.md, SECURITY.md and docs/ hold what they promise: their C programs compile, run and print what
+//! the page says they print; their compiler lines work; the functions and constants that they name exist.
 //!
 //! What a page has to keep to:
 //! - Every fence names its language. (rustdoc takes one that does not for Rust.)
@@ -39,7 +39,7 @@ fn root() -> PathBuf {
 }
 
 fn pages() -> Vec<Page> {
-    let mut paths = vec!["README.md".to_owned(), "CHANGELOG.md".to_owned()];
+    let mut paths = vec!["README.md".to_owned(), "CHANGELOG.md".to_owned(), "SECURITY.md".to_owned()];
     for entry in fs::read_dir(root().join("docs")).expect("docs is there") {
         let name = entry.expect("docs can be read").file_name().into_string().expect("names are UTF-8");
         if name.ends_with(".md") {
@@ -204,6 +204,8 @@ fn names_exist() {
     let code = header()
         + &read("bindings/cpp/include/gloom/gloom.hpp")
         + &read("CMakeLists.txt")
+        + &read("Cargo.toml") // configurations
+        + &read("build.rs")
         + &read("packaging/gloom.map");
     let known = names(&code);
     let mut found = 0;

@@ -2,7 +2,7 @@
 //! in either; and threads by ThreadSanitizer in C and in Rust.
 #![cfg(target_os = "linux")]
 
-use gloom_ctests::{Library, Outcome, Program, WRAP_ALLOCATIONS, tool};
+use gloom_ctests::{Library, Outcome, Program, WRAP_ALLOCATIONS, ours, tool};
 use std::process::Command;
 
 const VALGRIND_FOUND: i32 = 99;
@@ -103,6 +103,21 @@ fn address_sanitizer_api() {
 #[test]
 fn address_sanitizer_soak() {
     run_with_address_sanitizer("soak", &["31", "20"]);
+}
+
+/// The tests of the C++ wrapper. (`make test-cpp` runs them with more compilers, and the plain library.)
+#[test]
+fn address_sanitizer_cpp() {
+    let cpp = ours("../bindings/cpp");
+    let mut command = tool("g++", "g++");
+    command.args(["-std=c++20", "-O1", "-g1", "-fno-omit-frame-pointer", "-pthread"]);
+    command.args(Library::AddressSanitizer.c_flags());
+    command.arg(format!("-DGLOOM_GOLDEN=\"{}\"", ours("golden").display()));
+    command.arg("-I").arg(cpp.join("include"));
+    command.args(["main", "two_modes", "two_units"].map(|unit| cpp.join(format!("tests/{unit}.cpp"))));
+    command.arg("-lgtest");
+    let program = Program::link(command, "cpp-AddressSanitizer", Library::AddressSanitizer);
+    Outcome::of(program.command().arg("--gtest_brief=1")).must_succeed();
 }
 
 // ThreadSanitizer maps memory where some systems put programs, if they put them anywhere.

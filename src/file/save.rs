@@ -83,10 +83,16 @@ impl Old {
     /// None if there is none.
     fn of(path: &Path) -> Result<Option<Old>, Error> {
         loop {
-            let Some((file, writable)) = open_old(path)? else {
-                // If it cannot be opened, those who are like us cannot map it either.
-                let metadata = fs::metadata(path).ok().filter(fs::Metadata::is_file);
-                return Ok(metadata.map(|old| Old { permissions: old.permissions(), _locked: None }));
+            let (file, writable) = match open_old(path) {
+                Ok(opened) => opened,
+                // Not to be looked for again: somebody may be making it, and has it mapped then.
+                Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+                Err(error) if error.kind() == ErrorKind::PermissionDenied => {
+                    // Those who are like us cannot map it either.
+                    let metadata = fs::metadata(path).ok().filter(fs::Metadata::is_file);
+                    return Ok(metadata.map(|old| Old { permissions: old.permissions(), _locked: None }));
+                }
+                Err(error) => return Err(Error::io("opening the old file")(error)),
             };
             let metadata = file.metadata().map_err(Error::io("looking at the old file"))?;
             if metadata.is_dir() {
@@ -113,16 +119,12 @@ impl Old {
     }
 }
 
-/// Opens the file that is there, for writing too if that is allowed. None if there is none, or if it must not be read.
-fn open_old(path: &Path) -> Result<Option<(File, bool)>, Error> {
+/// Opens the file that is there, for writing too if that is allowed.
+fn open_old(path: &Path) -> std::io::Result<(File, bool)> {
     let open = |writable: bool| {
         let mut options = OpenOptions::new();
         // Opening a pipe would wait for its other end.
         options.read(true).write(writable).custom_flags(libc::O_NONBLOCK).open(path)
     };
-    match open(true).map(|file| (file, true)).or_else(|_| open(false).map(|file| (file, false))) {
-        Ok(old) => Ok(Some(old)),
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::PermissionDenied) => Ok(None),
-        Err(error) => Err(Error::io("opening the old file")(error)),
-    }
+    open(true).map(|file| (file, true)).or_else(|_| open(false).map(|file| (file, false)))
 }
