@@ -196,6 +196,11 @@ CALL(gloom_hash_key)
     VALUE(hash.lo, 0x6001c324468d497f, 0); /* of the empty key: XXH3's own test vector */
 }
 CALL(gloom_add_hash) { status_is_right(gloom_add_hash(filter, hashes[0])); }
+CALL(gloom_note_adds)
+{
+    gloom_status normal = kind == GLOOM_KIND_SHARDED ? GLOOM_ERR_INVALID_ARGUMENT : GLOOM_OK;
+    VALUE(gloom_note_adds(filter, 5), normal, GLOOM_ERR_PANIC);
+}
 CALL(gloom_test_hash) { VALUE(gloom_test_hash(filter, hashes[0]), false, true); }
 
 CALL(gloom_add_batch_fixed) { status_is_right(gloom_add_batch_fixed(filter, numbers, 8, N)); }
@@ -364,6 +369,7 @@ static const struct {
     KEEPING(gloom_hash_key),
     KEEPING(gloom_add_hash),
     KEEPING(gloom_test_hash),
+    KEEPING(gloom_note_adds),
     KEEPING(gloom_add_batch_fixed),
     KEEPING(gloom_add_batch_offsets32),
     KEEPING(gloom_add_batch_offsets64),
