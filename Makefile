@@ -44,7 +44,7 @@ SOAK_MINUTES ?= 3
 SOAK_SEED ?= $(shell date +%s%N)
 
 .NOTPARALLEL:
-.PHONY: help build demo demo-programs test test-rust test-loom test-demo test-cpp test-install test-go soak bench-go package install uninstall deb \
+.PHONY: help build demo demo-programs test test-rust test-loom test-fuzz fuzz test-demo test-cpp test-install test-go soak bench-go package install uninstall deb \
 	header bench bench-quick bench-files fmt lint deps-demo deps-test deps-lint clean
 
 help: ## list what make can do (default)
@@ -72,7 +72,7 @@ $(DEMO_SHARED): $(SHARED) $(DEMO_SOURCES) $(DEMO_HEADERS)
 	@mkdir -p $(@D)
 	$(CC) $(DEMO_FLAGS) $(CFLAGS) $(DEMO_SOURCES) $(SHARED) -Wl,-rpath,'$(BESIDE)/../release' -o $@
 
-test: deps-test test-rust test-loom test-demo test-cpp test-install test-go ## run every test (as in: make -k test, to see all that fails)
+test: deps-test test-rust test-loom test-fuzz test-demo test-cpp test-install test-go ## run every test (as in: make -k test, to see all that fails)
 
 # With debug assertions and overflow checks, which the release profile has not; optimised all the same.
 test-rust: build ## ... of the library, and of its C ABI in C and C++
@@ -82,6 +82,16 @@ test-rust: build ## ... of the library, and of its C ABI in C and C++
 test-loom: ## ... of the concurrent parts, under every interleaving (loom)
 	CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 RUSTFLAGS="$(RUSTFLAGS) --cfg loom" \
 		$(CARGO) test --release --test loom --test loom_batch --no-fail-fast --target-dir target/loom
+
+# The flags of coverage and AddressSanitizer build everything anew, so this, too, has a folder of its own: target/fuzz.
+test-fuzz: ## ... of the fuzz targets: the corpora, some thousand inputs more, and faults that must be found
+	CARGO=$(CARGO) scripts/fuzz test
+
+# How long each target is fuzzed, and which are (all).
+SECONDS_EACH ?= 300
+TARGETS ?=
+fuzz: ## fuzz for minutes: SECONDS_EACH=300 TARGETS="load calls sizing kernels"
+	CARGO=$(CARGO) scripts/fuzz run $(SECONDS_EACH) $(TARGETS)
 
 test-demo: $(DEMO) $(DEMO_SHARED) ## ... of the demo
 	scripts/test-demo $(DEMO) $(DEMO_SHARED)
@@ -151,9 +161,11 @@ bench-quick: ## ... gloom, its hash and fastbloom only (one minute), and write n
 
 fmt: deps-lint ## check the formatting
 	$(CARGO) fmt --all --check
+	$(CARGO) fmt --manifest-path fuzz/Cargo.toml --check
 
 lint: deps-lint ## check with clippy
 	$(CARGO) clippy --workspace --all-targets --target-dir target -- -D warnings
+	$(CARGO) clippy --manifest-path fuzz/Cargo.toml --locked --target-dir target/fuzz -- -D warnings
 
 deps-demo deps-test deps-lint:
 	@scripts/deps $(@:deps-%=%)
