@@ -69,6 +69,15 @@ impl Batch {
             3 => (0, usize::MAX, null(), GLOOM_OK),
             4 => (1, *input.choose(&TOO_MANY)?, data, GLOOM_ERR_INVALID_ARGUMENT),
             5 => (1 << 33, 1 << 33, data, GLOOM_ERR_INVALID_ARGUMENT),
+            // As many as there may be, since they take no memory.
+            6 => {
+                return Ok(Batch::of(
+                    Shape::Fixed { keys: null(), key_size: 0 },
+                    isize::MAX as usize - usize::from(first),
+                    vec![Key::Bytes(Vec::new())],
+                    GLOOM_OK,
+                ));
+            }
             _ => (n, key_size, data, GLOOM_OK),
         };
         let keys = keys.into_iter().take(n).map(Key::Bytes).collect();
@@ -271,8 +280,9 @@ impl World {
             wanted => assert_eq!(status, wanted),
         }
         if status == GLOOM_OK {
-            assert_eq!(batch.keys.len(), batch.n);
             let model = &mut self.slots[at].as_mut().expect("it is writable").model;
+            // Of the empty key the model gets one for all.
+            model.own = model.own.saturating_add((batch.n - batch.keys.len()) as u64);
             batch.keys.into_iter().for_each(|key| {
                 model.add(key);
             });
@@ -303,8 +313,12 @@ impl World {
             _ if is_possible && !no_results => vec![1; batch.n],
             _ => Vec::new(),
         };
-        let wanted_hits =
-            if status == GLOOM_OK { wanted.iter().map(|&hit| usize::from(hit)).sum() } else { batch.n };
+        let wanted_hits = match &wanted[..] {
+            _ if status != GLOOM_OK => batch.n,
+            // Of the empty key the model has one for all.
+            &[hit] => batch.n * usize::from(hit),
+            hits => hits.iter().map(|&hit| usize::from(hit)).sum(),
+        };
         assert_eq!(hits, if no_hits { 0x5a5a } else { wanted_hits });
         if no_results || !is_possible {
             assert_eq!(*results, [7; 16]);
