@@ -170,13 +170,7 @@ fn some_bits(input: &mut Unstructured<'_>, num_blocks: u64) -> Result<Vec<Bits>>
         80..120 => word(at) | word(at + 1) | word(at + 3),
         120..160 => word(at) & word(at + 1) & word(at + 3),
         // One bit is missing, here and there.
-        160..220 => {
-            if word(at) % 4 == 0 {
-                !(1 << (word(at) >> 58))
-            } else {
-                u64::MAX
-            }
-        }
+        160..220 if word(at).is_multiple_of(4) => !(1 << (word(at) >> 58)),
         _ => u64::MAX,
     };
     Ok((0..num_blocks as usize).map(|block| std::array::from_fn(|i| bits(block * 8 + i))).collect())

@@ -142,16 +142,13 @@ fn check_order(n: u64, p: f64, sizing: Sized, more: u64, larger: f64) {
             assert_eq!(of_more.err(), Some(if more > 1 << 63 { GLOOM_ERR_INVALID_ARGUMENT } else { status }))
         }
     }
-    if let (Ok(sizing), Ok(of_larger)) = (sizing, size_for(n, larger)) {
-        if larger >= p * (1.0 + 1e-9) && larger < 0.9 {
-            let most = sizing.num_blocks as f64 * (1.0 + 1e-7) + 1.0;
-            assert!(
-                of_larger.num_blocks as f64 <= most,
-                "{n}: {p:?} {} {larger:?} {}",
-                sizing.num_blocks,
-                of_larger.num_blocks
-            );
-        }
+    if let (Ok(sizing), Ok(of_larger)) = (sizing, size_for(n, larger))
+        && larger >= p * (1.0 + 1e-9)
+        && larger < 0.9
+    {
+        let most = sizing.num_blocks as f64 * (1.0 + 1e-7) + 1.0;
+        let context = || format!("{n}: {p:?} {} {larger:?} {}", sizing.num_blocks, of_larger.num_blocks);
+        assert!(of_larger.num_blocks as f64 <= most, "{}", context());
     }
 }
 

@@ -18,8 +18,9 @@ pub struct Options {
 }
 
 impl Options {
-    pub fn new(input: Input<'_, '_>) -> Result<Options> {
-        let by_items = input.ratio(1, 3)?;
+    /// Options like those of another filter, now and then, so that there are some that match.
+    pub fn new(input: Input<'_, '_>, other: Option<Plan>) -> Result<Options> {
+        let size: u8 = input.int_in_range(0..=5)?;
         let mut options = gloom_options {
             struct_size: size_of::<gloom_options>(),
             kind: i32::from(input.arbitrary::<u8>()? % 4),
@@ -33,7 +34,10 @@ impl Options {
             max_bytes: MOST_BLOCKS * 64,
             block_multiple: *input.choose(&[0, 0, 0, 1, 2, 3, 4, 16])?,
         };
-        if by_items {
+        if let (0..=2, Some(plan)) = (size, other) {
+            (options.num_blocks, options.k, options.seed) = (plan.num_blocks, plan.k, plan.seed);
+            options.block_multiple = 0;
+        } else if size.is_multiple_of(3) {
             options.expected_items = input.arbitrary::<u16>()?.into();
             options.fp_rate = *input.choose(&[0.1, 0.01, 0.5, 1e-4, 1e-9])?;
         } else {
@@ -157,8 +161,15 @@ pub fn shards_of(kind: i32, num_shards: u32) -> u32 {
 }
 
 impl World {
+    /// What another filter was made for.
+    pub fn some_plan(&self, input: Input<'_, '_>) -> Result<Option<Plan>> {
+        let other = self.some_slot(input)?;
+        Ok(self.slots[other].as_ref().map(|slot| slot.model.plan))
+    }
+
     pub fn create(&mut self, input: Input<'_, '_>, at: usize) -> Result<()> {
-        let options = Options::new(input)?;
+        let other = self.some_plan(input)?;
+        let options = Options::new(input, other)?;
         match input.arbitrary::<u8>()? {
             // SAFETY: NULLs, which are refused.
             255 => {

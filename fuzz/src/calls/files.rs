@@ -98,7 +98,8 @@ impl World {
 
     pub fn map_create(&mut self, input: Input<'_, '_>, at: usize) -> Result<()> {
         let (to, path) = self.some_path(input)?;
-        let options = Options::new(input)?;
+        let other = self.some_plan(input)?;
+        let options = Options::new(input, other)?;
         let predicted = match options.for_a_map() {
             Ok(_) if to == FILES || self.file(to).is_some() => Err(GLOOM_ERR_IO),
             other => other,

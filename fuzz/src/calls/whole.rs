@@ -100,7 +100,8 @@ fn merge(target: &mut Model, source: &Content, count: u64) {
     combine(target, source, |a, b| a | b);
     let keys = source.keys.borrow().clone();
     target.content.keys.borrow_mut().extend(keys);
-    target.own = target.own.saturating_add(count);
+    let counted = if fault::wanted("calls-model") { 0 } else { count };
+    target.own = target.own.saturating_add(counted);
 }
 
 impl World {
@@ -143,8 +144,7 @@ impl World {
                 let keys = content.keys.borrow();
                 target.content.keys.borrow_mut().retain(|key| keys.contains(key));
             }
-            let larger = fault::wanted("calls-model") && count > target.count();
-            target.set_count(if larger { count } else { count.min(target.count()) });
+            target.set_count(count.min(target.count()));
         }
         Ok(())
     }
@@ -370,7 +370,7 @@ fn damaged(image: &Image, cut: u8, flip: u8) -> Box<[u8]> {
     if flip > 230 {
         // At the ends, where everything but blocks and padding is.
         let at = usize::from(flip - 230) * 7 % data.len();
-        let at = if flip % 2 == 0 { at } else { data.len() - 1 - at };
+        let at = if flip.is_multiple_of(2) { at } else { data.len() - 1 - at };
         data[at] ^= 1 << (flip % 8);
     }
     data.into_boxed_slice()
