@@ -75,7 +75,7 @@ impl Plan {
         if self.shape & FIT != 0 && data.len() > start {
             let at = if is_native { 24 } else { 5 };
             let wanted = u64::from_le_bytes(data[at..at + 8].try_into().expect("eight bytes"));
-            if wanted <= 700 {
+            if wanted <= 1100 {
                 let blocks = data.split_off(start);
                 data.extend(blocks.iter().cycle().take(wanted as usize * 64));
                 data.extend(vec![0; end]);
