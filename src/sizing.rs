@@ -73,7 +73,8 @@ pub fn size_for(expected_items: u64, fp_rate: f64) -> Result<Sizing, Error> {
     let (k, load) = cheapest(fp_rate)?;
     // Division and rounding up are monotone, also in floating point: more keys never get fewer blocks.
     let blocks = (expected_items as f64 / load).ceil().max(1.0);
-    if blocks > MAX_BLOCKS as f64 {
+    // As a floating-point number the most is rounded up, to one block too many.
+    if blocks >= MAX_BLOCKS as f64 {
         return Err(Error::Limit { needed: u64::MAX, limit: isize::MAX as u64 });
     }
     Ok(describe(blocks as u64, k, expected_items))
@@ -312,6 +313,17 @@ mod tests {
                 }
             }
             assert!(last > 1 << 50);
+        }
+    }
+
+    /// One key a block is the most blocks that a number of keys can get: here, one more than bytes can be counted.
+    #[test]
+    fn sizes_whose_bytes_just_do_not_fit_are_refused() {
+        let Err(Error::UnreachableRate { smallest, .. }) = size_for(1, 1e-10) else { panic!("accepted") };
+        let largest = size_for((1 << 58) - 32, smallest).unwrap();
+        assert_eq!((largest.num_blocks, largest.bytes), ((1 << 58) - 32, u64::MAX - 2047));
+        for n in [1 << 58, (1 << 58) + 1, 1 << 59] {
+            assert!(matches!(size_for(n, smallest), Err(Error::Limit { .. })), "{n}");
         }
     }
 
