@@ -555,18 +555,20 @@ static void counts_in_the_state(void)
 
 /* -- dirty files -- */
 
-static void check_dirty(bool dirty)
+/* `count` is the one of when the file was clean. */
+static void check_dirty(bool dirty, uint64_t count)
 {
     gloom_file_info info = GLOOM_FILE_INFO_INIT;
     CHECK_OK(gloom_inspect(PATH, &info, NULL));
     CHECK_U64(info.dirty, dirty);
-    CHECK_U64(info.count, KEYS);
+    CHECK_U64(info.count, count);
 }
 
 /* Left dirty by a process of this boot: nothing is lost, so every way is open. The old checksum of the blocks says
  * nothing then; all else is looked at as ever. */
 static void dirty_by_this_boot(void)
 {
+    enum { LIVE_ADDS = 5 };
     unsigned char boot[BOOT_ID_SIZE];
     if (!this_boot(boot))
         return; /* then all dirty files are those of another boot */
@@ -575,8 +577,11 @@ static void dirty_by_this_boot(void)
     unsigned char *trailer = s.bytes + SIZE - NATIVE_TRAILER_SIZE;
     put_little_endian(trailer + 8, 4711, 4);
     put_little_endian(trailer + 12, crc32c(trailer, 12), 4);
+    /* What has been counted since is part of the count, however it is opened. */
+    uint64_t count = KEYS + LIVE_ADDS;
+    put_little_endian(s.bytes + NATIVE_LIVE_COUNT, LIVE_ADDS, 8);
     rewrite(&s);
-    check_dirty(true);
+    check_dirty(true, KEYS);
     for (int w = 0; w < WAY_COUNT; w++) {
         for (uint32_t flags = 0; flags <= GLOOM_MAP_ALLOW_DIRTY; flags += GLOOM_MAP_ALLOW_DIRTY) {
             bool writes = w == BY_MAP_RW || w == BY_MAP_RW_VERIFY;
@@ -586,12 +591,14 @@ static void dirty_by_this_boot(void)
                 gloom_filter *target = make_filter(GLOOM_KIND_SHARDED, BLOCKS, 7, 0);
                 CHECK_OK(gloom_merge_serialized(target, s.bytes, s.len, NULL));
                 CHECK_U64(numbers_missing(target, 0, KEYS), 0);
+                CHECK_U64(gloom_count(target), count);
                 gloom_free(target);
             } else {
                 out = accepted((way)w, &s, flags);
+                CHECK_U64(gloom_count(out), count);
             }
             gloom_free(out);
-            check_dirty(!writes);
+            check_dirty(!writes, writes ? count : KEYS);
             CHECK(writes || file_is_still(&s));
             if (writes) /* its close has made it clean and its checksum right */
                 CHECK_OK(gloom_map(PATH, GLOOM_MAP_VERIFY, &out, NULL));
@@ -628,12 +635,12 @@ static void dirty_by_another_boot(bool unknown)
         CONTEXT("dirty by another boot, by %s", WAY_NAMES[w]);
         CHECK_STATUS(refused((way)w, &s, DAMAGED, &error), GLOOM_ERR_CORRUPT);
         CHECK_HAS(error.message, "GLOOM_MAP_ALLOW_DIRTY");
-        check_dirty(true);
+        check_dirty(true, KEYS);
         if (!is_map((way)w))
             continue;
         bool writes = w == BY_MAP_RW || w == BY_MAP_RW_VERIFY;
         gloom_filter *out = accepted((way)w, &s, GLOOM_MAP_ALLOW_DIRTY);
-        check_dirty(true);
+        check_dirty(true, KEYS);
         CHECK(writes || file_is_still(&s));
         if (writes) {
             /* From now on it is this boot's: who opens it besides needs no permission. */
@@ -642,7 +649,7 @@ static void dirty_by_another_boot(bool unknown)
             if (this_boot(now)) {
                 CHECK_OK(gloom_map(PATH, GLOOM_MAP_READ_WRITE, &besides, NULL));
                 gloom_free(besides);
-                check_dirty(true);
+                check_dirty(true, KEYS);
             }
             CHECK_OK(add_number(out, KEYS));
         }

@@ -194,7 +194,12 @@ fn read_native(
     unless(u32_at(trailer, 12) == crc(0, &trailer[..12]), GLOOM_ERR_CORRUPT)?;
     let looks = !dirty && !matches!(reader, Reader::Map { verify: false, .. });
     unless(!looks || u32_at(trailer, 8) == crc(*CRC_OF_PADDING, payload), GLOOM_ERR_CORRUPT)?;
-    Ok(Image { blocks: blocks(payload), ..image })
+    // Whoever loads has both; a map goes on counting in the file.
+    let (count, live) = match reader {
+        Reader::Whole | Reader::Stream => (image.count.wrapping_add(image.live), 0),
+        _ => (image.count, image.live),
+    };
+    Ok(Image { blocks: blocks(payload), count, live, ..image })
 }
 
 /// The length of everything, if there is such a filter.

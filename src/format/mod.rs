@@ -68,6 +68,15 @@ pub struct Info {
     pub dirty: bool,
     /// Dirty, and the system has been started anew since.
     pub(crate) may_have_lost_adds: bool,
+    /// What writers have added to the count since the file became dirty, modulo 2^64.
+    pub(crate) live_count: u64,
+}
+
+impl Info {
+    /// The count that a copy gets.
+    fn count_now(&self) -> u64 {
+        self.count.wrapping_add(self.live_count)
+    }
 }
 
 /// Takes the next bytes of a serialized filter, all of them.
@@ -163,7 +172,7 @@ impl Filter {
         read_around(&mut Input::of(data), matches, |input, info, ()| {
             copy_in_pieces(input, info.num_blocks, |first, blocks| self.merge_blocks(first, blocks))
         })?;
-        self.carry(info.count);
+        self.carry(info.count_now());
         Ok(())
     }
 }
@@ -200,7 +209,7 @@ pub(crate) fn read(input: &mut Input<'_>, load: &LoadOptions) -> Result<Filter, 
         // In pieces that stay in a cache until they are summed up.
         filter.overwrite_blocks(BLOCKS_PER_READ, |bytes| input.fill(bytes))
     })?;
-    filter.carry(info.count);
+    filter.carry(info.count_now());
     Ok(filter)
 }
 

@@ -70,6 +70,7 @@ pub(super) fn write(filter: &Filter, sink: Sink<'_>) -> Result<(), Error> {
         fp_rate: filter.fp_rate(),
         dirty: false,
         may_have_lost_adds: false,
+        live_count: 0,
     }))?;
     sink(&State { count: filter.count(), dirty: false, boot: [0; 16] }.encode())?;
     for_each_zeros(|zeros| sink(zeros))?;
@@ -94,6 +95,7 @@ pub(crate) fn info(geometry: &Geometry, seed: u64) -> Info {
         fp_rate: geometry.fp_rate,
         dirty: true,
         may_have_lost_adds: false,
+        live_count: 0,
     }
 }
 
@@ -197,9 +199,9 @@ pub(crate) fn read_header(input: &mut Input<'_>) -> Result<Info, Error> {
     }
     let bytes = serialized_size(num_blocks);
     input.check_length(bytes)?;
-    let mut state = [0; STATE_LEN];
-    input.fill(&mut state)?;
-    let state = State::decode(&state)?;
+    let mut bytes_of_state = [0; STATE_LEN];
+    input.fill(&mut bytes_of_state)?;
+    let state = State::decode(&bytes_of_state)?;
     Ok(Info {
         format: Format::Native,
         k,
@@ -211,6 +213,7 @@ pub(crate) fn read_header(input: &mut Input<'_>) -> Result<Info, Error> {
         fp_rate,
         dirty: state.dirty,
         may_have_lost_adds: state.may_have_lost_adds()?,
+        live_count: number(&bytes_of_state[LIVE_COUNT - STATE..LIVE_COUNT - STATE + 8]),
     })
 }
 

@@ -76,6 +76,7 @@ pub(super) fn read_header(input: &mut Input<'_>) -> Result<Info, Error> {
         fp_rate: 0.0,
         dirty: false,
         may_have_lost_adds: false,
+        live_count: 0,
     })
 }
 
