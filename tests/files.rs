@@ -254,6 +254,37 @@ fn seal(bytes: &mut [u8], which: u8) {
     }
 }
 
+/// Of more blocks than are merged at a time.
+#[test]
+fn bytes_are_merged_as_the_filter_that_they_hold() {
+    for format in FORMATS {
+        let new = || Filter::create(&Options::for_blocks(700, 5)).unwrap();
+        let (target, expected, source) = (new(), new(), new());
+        for i in 0..2000u32 {
+            target.add(format!("own {i}").as_bytes());
+            expected.add(format!("own {i}").as_bytes());
+            source.add(format!("its {i}").as_bytes());
+        }
+        expected.merge(&source).unwrap();
+        assert!(target != expected);
+        target.merge_bytes(&source.to_bytes(format).unwrap()).unwrap();
+        assert!(target == expected);
+        assert_eq!(target.count(), 4000);
+    }
+}
+
+/// Of a stream the length is not known before: only what is missing tells that it is the checksum.
+#[test]
+fn a_v1_stream_that_ends_before_its_checksum_is_named() {
+    let filter = Filter::create(&Options::for_blocks(3, 5)).unwrap();
+    let bytes = filter.to_bytes(Format::V1).unwrap();
+    let length = bytes.len() - 4;
+    let read = |bytes: &[u8]| deserialize(bytes, &[7], &LoadOptions::default()).0;
+    assert_eq!(read(&bytes[..length]).unwrap_err(), Error::MissingChecksum { length: length as u64 });
+    assert_eq!(read(&bytes[..length + 1]).unwrap_err(), Error::Truncated { length: length as u64 + 1 });
+    assert_eq!(read(&bytes[..length - 1]).unwrap_err(), Error::Truncated { length: length as u64 - 1 });
+}
+
 proptest! {
     #[test]
     fn any_bytes(

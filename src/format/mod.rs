@@ -293,3 +293,25 @@ fn check_geometry(num_blocks: u64, k: u32) -> Result<(), Error> {
     }
     Ok(())
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn geometries_are_refused_exactly_beyond_the_limits() {
+        for (num_blocks, k, good) in [
+            (1, 3, true),
+            (1, 17, true),
+            (1, 2, false),
+            (1, 18, false),
+            (0, 7, false),
+            (MAX_BLOCKS - 2048, 7, true),
+            (MAX_BLOCKS - 2047, 7, false),
+            (MAX_BLOCKS, 7, false),
+            (u64::MAX, 7, false),
+        ] {
+            assert_eq!(check_geometry(num_blocks, k).is_ok(), good, "{num_blocks} blocks, k {k}");
+        }
+    }
+}
