@@ -4,6 +4,7 @@ use super::create::Options;
 use super::model::{Content, File, Model, State};
 use super::whole::{LoadOptions, loaded};
 use super::{FILES, Input, World};
+use crate::format::Image;
 use crate::handle::{Handle, expect, expect_filter};
 use gloom::capi::*;
 use libfuzzer_sys::arbitrary::Result;
@@ -57,7 +58,9 @@ impl World {
             gloom_load(path, options.get(), out, error)
         });
         if let (Some(made), Ok((kind, num_shards)), Some(file)) = (made, predicted, self.file(from)) {
-            let model = loaded(&file.image(), &file.content, kind, num_shards);
+            // With what writers have counted who have closed it.
+            let image = Image { count: file.state.count(), ..file.image() };
+            let model = loaded(&image, &file.content, kind, num_shards);
             self.put(at, made, model);
         }
         Ok(())

@@ -83,7 +83,7 @@ impl File {
         self.state.writers.get()
     }
 
-    /// What a loader reads; its count is that from when the file was last clean.
+    /// What is in the file; its count is that from when the file was last clean.
     pub fn image(&self) -> Image {
         image(self.format, &self.plan, self.state.clean.get(), &self.content)
     }
