@@ -67,6 +67,15 @@ pub fn add(blocks: &mut [Bits], k: u32, hash: KeyHash) -> bool {
     is_new
 }
 
+/// The chance that all bits of a random probe are set in a block.
+pub fn hit_chance(block: &Bits, k: u32) -> f64 {
+    let mut bits = (0..512).map(|bit| block[bit / 64] >> (bit % 64) & 1);
+    partitions(k)
+        .iter()
+        .map(|&size| bits.by_ref().take(size as usize).sum::<u64>() as f64 / f64::from(size))
+        .product()
+}
+
 /// `len` bytes that look random, the same for the same number.
 pub fn noise(number: u64, len: usize) -> Vec<u8> {
     // SplitMix64 (Steele, Lea, Flood 2014).

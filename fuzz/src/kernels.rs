@@ -92,6 +92,7 @@ fn check(input: &mut Unstructured<'_>) -> Result<()> {
         hashes,
     };
     for &level in LEVELS.iter() {
+        check_counting(&case, level, &before);
         check_combining(&case, level);
         check_one_by_one(&case, level);
         check_batches(&case, level);
@@ -207,6 +208,20 @@ fn filter(case: &Case, level: Level) -> Filter {
     let filter = Filter::create_at_level(&case.options, level).expect("a small filter");
     filter.merge(&case.before).expect("they match");
     filter
+}
+
+/// The figures that count bits.
+fn check_counting(case: &Case, level: Level, bits: &[Bits]) {
+    let filter = filter(case, level);
+    let (k, num_blocks) = (filter.k(), bits.len() as f64);
+    let ones: u32 = bits.iter().flatten().map(|word| word.count_ones()).sum();
+    assert_eq!(filter.fill_ratio(), f64::from(ones) / (num_blocks * 512.0), "{level:?}");
+    // The chance of a random probe by the definition, and of one that another key of the block has.
+    let hits: f64 = bits.iter().map(|block| definition::hit_chance(block, k)).sum();
+    let same_probe = filter.estimate_items() as f64 / num_blocks / 2f64.powi(32);
+    let expected = (hits / num_blocks + same_probe).min(1.0);
+    let rate = filter.current_fp_rate();
+    assert!((rate - expected).abs() <= expected * 1e-12, "{level:?}: {rate}, not {expected}");
 }
 
 /// Merging, intersecting, folding.

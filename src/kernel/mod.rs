@@ -6,6 +6,7 @@
 mod avx2;
 #[cfg(vectors)]
 mod avx512;
+mod count;
 mod hash;
 #[cfg(vectors)]
 mod hash8;
@@ -42,6 +43,8 @@ pub(crate) struct Kernel {
     or_all: Combine,
     or_all_shared: Combine,
     and_all: Combine,
+    ones: Ones,
+    ones_and_hits: OnesAndHits,
     hash: HashGroup,
 }
 
@@ -54,6 +57,10 @@ type TestMany = unsafe fn(&[Vector], &[Block], &[u64], &[u32], &[u64], &mut [u8]
 type SetMany = unsafe fn(&[Vector], &[Block], &[u64], &[u32], &[u64]);
 /// Combines blocks with as many others.
 type Combine = unsafe fn(&[Block], &[Block]);
+/// Counts the bits that are set.
+type Ones = unsafe fn(&[Block]) -> u64;
+/// The same, and how many random probes to expect to hit, given the constants.
+type OnesAndHits = unsafe fn(&[Vector], &[Block]) -> (u64, f64);
 /// Hashes a group of keys, given the first one's number, the seed and the number of blocks.
 type HashGroup = unsafe fn(&Keys<'_>, usize, u64, u64, &mut Located);
 
@@ -195,6 +202,20 @@ impl Kernel {
         may_panic();
         // SAFETY: as above.
         unsafe { (self.and_all)(targets, sources) }
+    }
+
+    /// The bits that are set.
+    pub fn ones(&self, blocks: &[Block]) -> u64 {
+        may_panic();
+        // SAFETY: as above.
+        unsafe { (self.ones)(blocks) }
+    }
+
+    /// The bits that are set, and the sum over all blocks of the chance that a random probe hits.
+    pub fn ones_and_hits(&self, blocks: &[Block]) -> (u64, f64) {
+        may_panic();
+        // SAFETY: as above.
+        unsafe { (self.ones_and_hits)(self.vectors, blocks) }
     }
 
     /// Hashes up to [`GROUP`] keys from `first` on and finds their blocks.

@@ -166,7 +166,8 @@ macro_rules! entry_points {
         // They are if there is no $n.
         #[allow(clippy::redundant_field_names)]
         pub(super) fn $name$(<const $n: usize>)?(k: u32) -> $crate::kernel::Kernel {
-            use $crate::kernel::{probe, probe::Probe, tables::Vector, tables::vectors_of};
+            use $crate::kernel::{count, probe, probe::Probe, tables::Vector, tables::vectors_of};
+            use $crate::layout::partitions;
             use $crate::memory::Block;
 
             $(#[$features])*
@@ -220,6 +221,14 @@ macro_rules! entry_points {
                 // SAFETY: as above.
                 unsafe { probe::and_all::<$combine>(targets, sources) }
             }
+            $(#[$features])*
+            unsafe fn ones(blocks: &[Block]) -> u64 {
+                count::ones(blocks)
+            }
+            $(#[$features])*
+            unsafe fn ones_and_hits(vectors: &[Vector], blocks: &[Block]) -> (u64, f64) {
+                count::ones_and_hits(blocks, partitions(vectors[0].k))
+            }
             $crate::kernel::Kernel {
                 name: $level,
                 vectors: vectors_of(k),
@@ -232,6 +241,8 @@ macro_rules! entry_points {
                 or_all,
                 or_all_shared,
                 and_all,
+                ones,
+                ones_and_hits,
                 hash: $hash,
             }
         }

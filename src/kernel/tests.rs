@@ -180,6 +180,51 @@ proptest! {
     }
 }
 
+/// Counts bit by bit, and compares.
+fn check_counted(words: &[[u64; 8]]) {
+    let blocks = Blocks::zeroed(words.len() as u64, false).unwrap();
+    blocks.iter().zip(words).for_each(|(block, &words)| fill(block, words));
+    let ones = |words: &[u64; 8], bits: std::ops::Range<u32>| {
+        bits.filter(|bit| words[(bit / 64) as usize] >> (bit % 64) & 1 == 1).count()
+    };
+    let all: u64 = words.iter().map(|words| ones(words, 0..512) as u64).sum();
+    for (k, kernel) in kernels() {
+        let hit = |words| {
+            let mut offset = 0;
+            let chance_of = |&size: &u32| {
+                offset += size;
+                ones(words, offset - size..offset) as f64 / f64::from(size)
+            };
+            partitions(k).iter().map(chance_of).product::<f64>()
+        };
+        let expected: f64 = words.iter().map(hit).sum();
+        let (counted, hits) = kernel.ones_and_hits(&blocks);
+        assert_eq!((kernel.ones(&blocks), counted), (all, all), "{:?} k {k}", kernel.name());
+        // The same numbers are multiplied in another order.
+        let error = (hits - expected).abs();
+        assert!(error <= expected * 1e-13, "{:?} k {k}: {hits}, not {expected}", kernel.name());
+    }
+}
+
+/// The first and the last bit of every partition are in it and in no other.
+#[test]
+fn bits_are_counted_where_they_are() {
+    check_counted(&[[u64::MAX; 8]]);
+    check_counted(&[[0; 8], [u64::MAX; 8], [0; 8]]);
+    for bit in 0..512 {
+        let mut words = [0; 8];
+        words[bit / 64] = 1 << (bit % 64);
+        check_counted(&[words, words.map(|word: u64| !word)]);
+    }
+}
+
+proptest! {
+    #[test]
+    fn all_levels_count_bit_by_bit(words in proptest::collection::vec(any::<[u64; 8]>(), 1..9)) {
+        check_counted(&words);
+    }
+}
+
 /// Hashes keys of these lengths by every level and compares with XXH3 of each key by itself.
 fn check_hashes(lens: &[usize], seed: u64, num_blocks: u64) {
     // Each key is an allocation of its own, so that a sanitizer sees a read beyond its ends.
