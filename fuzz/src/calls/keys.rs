@@ -1,7 +1,7 @@
 //! Keys one by one.
 
 use super::model::Key;
-use super::{Input, World};
+use super::{Input, Slot, World};
 use crate::definition::{self, noise};
 use gloom::capi::*;
 use libfuzzer_sys::arbitrary::Result;
@@ -130,6 +130,25 @@ impl World {
         assert_eq!(status, self.unwritable(at));
         if status == GLOOM_OK {
             self.slots[at].as_mut().expect("it is writable").model.add(key);
+        }
+        Ok(())
+    }
+
+    /// Counts adds that a binding says to have made; sets no bits.
+    pub fn note_adds(&mut self, input: Input<'_, '_>, at: usize) -> Result<()> {
+        // Few at most times: counts that are full stay full, and show nothing more.
+        let n = if input.ratio(15, 16)? { input.arbitrary::<u8>()?.into() } else { input.arbitrary()? };
+        let status = match &self.slots[at] {
+            Some(Slot { model, .. }) if !model.is_read_only() => {
+                let is_taken = model.kind == GLOOM_KIND_SHARDED || model.file.is_some();
+                if is_taken { GLOOM_ERR_INVALID_ARGUMENT } else { GLOOM_OK }
+            }
+            _ => self.unwritable(at),
+        };
+        assert_eq!(unsafe { gloom_note_adds(self.handle(at), n) }, status);
+        if status == GLOOM_OK {
+            let model = &mut self.slots[at].as_mut().expect("it is writable").model;
+            model.own = model.own.saturating_add(n);
         }
         Ok(())
     }

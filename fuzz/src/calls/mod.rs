@@ -62,7 +62,7 @@ impl World {
         let at = self.some_slot(input)?;
         // Without a filter only these make sense; the others would all be calls with NULL.
         let makes = self.slots[at].is_none() && input.ratio(7, 8)?;
-        let call = if makes { input.int_in_range(0..=5)? } else { input.int_in_range(0..=31)? };
+        let call = if makes { input.int_in_range(0..=5)? } else { input.int_in_range(0..=32)? };
         match call {
             0 | 1 => self.create(input, at)?,
             2 => self.new_filter(input, at)?,
@@ -89,6 +89,7 @@ impl World {
             28 => self.sync(at),
             29 => self.figures(at),
             30 => self.remove_file(input)?,
+            31 => self.note_adds(input, at)?,
             _ => self.free(at),
         }
         self.verify(at);
