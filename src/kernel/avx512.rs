@@ -8,7 +8,7 @@ use crate::sync::Ordering::Relaxed;
 use std::arch::asm;
 use std::arch::x86_64::*;
 
-/// The kernel with IFMA, whose 52-bit multiplication gives quotients at once.
+/// The kernel with IFMA, whose two 52-bit multiplications give remainders.
 pub(super) fn kernel_ifma(k: u32) -> Kernel {
     match k {
         0..=8 => ifma::<1>(k),
@@ -55,16 +55,17 @@ impl<const V: usize, const IFMA: bool> Avx512<'_, V, IFMA> {
         // SAFETY: as for this function.
         unsafe {
             let probe = _mm512_set1_epi64(probe.into());
-            let product = if IFMA {
-                let quotient = _mm512_madd52hi_epu64(_mm512_setzero_si512(), probe, reciprocal);
-                // Quotient and size are below 2^32.
-                _mm512_mul_epu32(quotient, size)
+            if IFMA {
+                // A remainder is the fraction of the quotient, times the divisor (Lemire, Kaser and Kurz, "Faster
+                // Remainder by Direct Computation", 2019).
+                let fraction = _mm512_madd52lo_epu64(_mm512_setzero_si512(), probe, reciprocal);
+                _mm512_madd52hi_epu64(offset, fraction, size)
             } else {
                 let exact = _mm512_mul_pd(_mm512_cvtepu64_pd(probe), _mm512_castsi512_pd(reciprocal));
-                let quotient = _mm512_cvttpd_epu64(exact);
-                _mm512_mul_epu32(quotient, size)
-            };
-            _mm512_sub_epi64(_mm512_add_epi64(probe, offset), product)
+                // Quotient and size are below 2^32.
+                let product = _mm512_mul_epu32(_mm512_cvttpd_epu64(exact), size);
+                _mm512_sub_epi64(_mm512_add_epi64(probe, offset), product)
+            }
         }
     }
 

@@ -124,6 +124,9 @@ type Class = [u32; GROUP + 16];
 /// The two halves of eight hashes.
 type Hash8 = (__m512i, __m512i);
 
+/// What is wanted of eight hashes: the high words, and the probe values in the low halves of others.
+type HighAndProbe8 = (__m512i, __m512i);
+
 /// What the hashes of a batch have in common.
 struct Hasher {
     seed: u64,
@@ -203,13 +206,13 @@ impl Hasher {
     /// Finds the blocks of eight hashes and hands on the first `count`.
     #[inline]
     #[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512bw,popcnt")]
-    fn store(&self, (hi, lo): Hash8, numbers: __m256i, count: usize, located: &mut Located) {
-        let probes = _mm512_cvtepi64_epi32(_mm512_xor_si512(lo, _mm512_srli_epi64::<32>(lo)));
+    fn store(&self, (hi, probes): HighAndProbe8, numbers: __m256i, count: usize, located: &mut Located) {
+        let probes = _mm512_cvtepi64_epi32(probes);
         let indices = if self.num_blocks >> 32 == 0 {
             // floor(hi * n / 2^64) for n below 2^32 takes two multiplications.
-            let n = splat(self.num_blocks);
-            let low = _mm512_mul_epu32(hi, n);
-            let high = _mm512_mul_epu32(_mm512_srli_epi64::<32>(hi), n);
+            let n = _mm512_set1_epi32(self.num_blocks as i32);
+            let low = mul_32x32_64(hi, n);
+            let high = mul_32x32_64(_mm512_srli_epi64::<32>(hi), n);
             _mm512_srli_epi64::<32>(_mm512_add_epi64(high, _mm512_srli_epi64::<32>(low)))
         } else {
             mul_64x64_128(hi, splat(self.num_blocks)).0
@@ -227,7 +230,7 @@ impl Hasher {
     /// Keys of 4 to 8 bytes are readable from `keys` to `ends`.
     #[inline]
     #[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512bw,popcnt")]
-    unsafe fn len_4_to_8(&self, keys: &Keys8, ends: &Keys8, lens: __m512i) -> Hash8 {
+    unsafe fn len_4_to_8(&self, keys: &Keys8, ends: &Keys8, lens: __m512i) -> HighAndProbe8 {
         let word = |i: usize| {
             // SAFETY: a key has at least 4 bytes.
             let (first, last) = unsafe {
@@ -242,7 +245,7 @@ impl Hasher {
     /// Keys of 4 to 8 bytes, given their first and last four bytes.
     #[inline]
     #[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512bw,popcnt")]
-    fn len_4_to_8_of(&self, words: __m512i, lens: __m512i) -> Hash8 {
+    fn len_4_to_8_of(&self, words: __m512i, lens: __m512i) -> HighAndProbe8 {
         let seed = self.seed ^ u64::from((self.seed as u32).swap_bytes()) << 32;
         let bitflip = splat((SECRET[2] ^ SECRET[3]).wrapping_add(seed));
         let multiplier = _mm512_add_epi64(splat(PRIME64_1), _mm512_slli_epi64::<2>(lens));
@@ -252,14 +255,14 @@ impl Hasher {
         let lo = _mm512_xor_si512(lo, _mm512_srli_epi64::<35>(lo));
         let lo = _mm512_mullo_epi64(lo, splat(PRIME_MX2));
         let lo = _mm512_xor_si512(lo, _mm512_srli_epi64::<28>(lo));
-        (avalanche(hi), lo)
+        (avalanche(hi), _mm512_xor_si512(lo, _mm512_srli_epi64::<32>(lo)))
     }
 
     /// # Safety
     /// Keys of 9 to 16 bytes are readable from `keys` to `ends`.
     #[inline]
     #[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512bw,popcnt")]
-    unsafe fn len_9_to_16(&self, keys: &Keys8, ends: &Keys8, lens: __m512i) -> Hash8 {
+    unsafe fn len_9_to_16(&self, keys: &Keys8, ends: &Keys8, lens: __m512i) -> HighAndProbe8 {
         let bitflip_lo = splat((SECRET[4] ^ SECRET[5]).wrapping_sub(self.seed));
         let bitflip_hi = splat((SECRET[6] ^ SECRET[7]).wrapping_add(self.seed));
         // SAFETY: a key has at least 8 bytes.
@@ -275,14 +278,14 @@ impl Hasher {
         let lo = _mm512_xor_si512(lo, swap_64(hi));
         let (high, low) = mul_64x64_128(lo, splat(PRIME64_2));
         let high = _mm512_add_epi64(high, _mm512_mullo_epi64(hi, splat(PRIME64_2)));
-        (avalanche(high), avalanche(low))
+        (avalanche(high), avalanched_probe(low))
     }
 
     /// # Safety
     /// Keys of 17 to 32 bytes are readable from `keys` to `ends`.
     #[inline]
     #[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512bw,popcnt")]
-    unsafe fn len_17_to_32(&self, keys: &Keys8, ends: &Keys8, lens: __m512i) -> Hash8 {
+    unsafe fn len_17_to_32(&self, keys: &Keys8, ends: &Keys8, lens: __m512i) -> HighAndProbe8 {
         let start = (_mm512_setzero_si512(), _mm512_mullo_epi64(lens, splat(PRIME64_1)));
         // SAFETY: a key has at least 16 bytes.
         let (first, last) = unsafe { (load_16(keys, 0), load_16(ends, -16)) };
@@ -293,7 +296,7 @@ impl Hasher {
     /// Keys of 33 to 64 bytes are readable from `keys` to `ends`.
     #[inline]
     #[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512bw,popcnt")]
-    unsafe fn len_33_to_64(&self, keys: &Keys8, ends: &Keys8, lens: __m512i) -> Hash8 {
+    unsafe fn len_33_to_64(&self, keys: &Keys8, ends: &Keys8, lens: __m512i) -> HighAndProbe8 {
         let start = (_mm512_setzero_si512(), _mm512_mullo_epi64(lens, splat(PRIME64_1)));
         // SAFETY: a key has at least 32 bytes.
         let (first, last, inner, inner_last) =
@@ -326,7 +329,7 @@ impl Hasher {
     /// The end of XXH3_len_17to128_128b.
     #[inline]
     #[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512bw,popcnt")]
-    fn finish(&self, (hi, lo): Hash8, lens: __m512i) -> Hash8 {
+    fn finish(&self, (hi, lo): Hash8, lens: __m512i) -> HighAndProbe8 {
         let sum = _mm512_add_epi64(lo, hi);
         let lens = _mm512_mullo_epi64(_mm512_sub_epi64(lens, splat(self.seed)), splat(PRIME64_2));
         let products = _mm512_add_epi64(
@@ -334,7 +337,7 @@ impl Hasher {
             _mm512_mullo_epi64(hi, splat(PRIME64_4)),
         );
         let high = avalanche(_mm512_add_epi64(products, lens));
-        (_mm512_sub_epi64(_mm512_setzero_si512(), high), avalanche(sum))
+        (_mm512_sub_epi64(_mm512_setzero_si512(), high), avalanched_probe(sum))
     }
 }
 
@@ -430,6 +433,20 @@ fn mul_64x64_128(a: __m512i, b: __m512i) -> Hash8 {
     (hi, lo)
 }
 
+/// The products of the low halves of eight pairs of words, as `_mm512_mul_epu32`. From that one the compiler makes a
+/// multiplication of whole words, which takes three times as long, where it knows more of the halves than we say.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn mul_32x32_64(a: __m512i, b: __m512i) -> __m512i {
+    let product;
+    // SAFETY: computes a register from two.
+    unsafe {
+        std::arch::asm!("vpmuludq {}, {}, {}", out(zmm_reg) product, in(zmm_reg) a, in(zmm_reg) b,
+            options(pure, nomem, nostack, preserves_flags));
+    }
+    product
+}
+
 /// XXH3_avalanche.
 #[inline]
 #[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512bw,popcnt")]
@@ -437,6 +454,17 @@ fn avalanche(hash: __m512i) -> __m512i {
     let hash = _mm512_xor_si512(hash, _mm512_srli_epi64::<37>(hash));
     let hash = _mm512_mullo_epi64(hash, splat(PRIME_MX1));
     _mm512_xor_si512(hash, _mm512_srli_epi64::<32>(hash))
+}
+
+/// The probe values of hashes whose low words are `avalanche(lo)`, in the low halves.
+///
+/// A probe value is the XOR of both halves of that word, and the last step of the avalanche XORs the high half to
+/// the low one, so that it cancels out: what stays is the low half of the product.
+#[inline]
+#[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512bw,popcnt")]
+fn avalanched_probe(lo: __m512i) -> __m512i {
+    let lo = _mm512_xor_si512(lo, _mm512_srli_epi64::<37>(lo));
+    mul_32x32_64(lo, splat(PRIME_MX1))
 }
 
 /// XXH_swap64.

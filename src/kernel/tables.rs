@@ -11,8 +11,8 @@ pub(super) const LANES: usize = 8;
 pub(super) struct Vector {
     pub size: [u64; LANES],
     pub offset: [u64; LANES],
-    /// `floor(2^52 / size) + 1`: the high part of a 52-bit product with it is the quotient of any
-    /// 32-bit number, since the error, at most `2^32 * size / 2^52`, is below one.
+    /// `floor(2^52 / size) + 1`: the low 52 bits of a product with a 32-bit number are the fraction of the quotient,
+    /// at most `2^32` too large. Times the size, the error is still below one, which is `2^52` there.
     pub reciprocal52: [u64; LANES],
     /// The sizes as floating-point numbers ...
     pub size_f64: [f64; LANES],
