@@ -273,6 +273,30 @@ fn bytes_are_merged_as_the_filter_that_they_hold() {
     }
 }
 
+/// One changed bit in any byte, with and without checksums that fit it. With them a filter of other numbers, keys and bits
+/// is a filter, too; all else is not.
+#[test]
+fn a_native_file_with_a_wrong_bit_is_refused() {
+    let filter = Filter::create(&Options::for_blocks(2, 5)).unwrap();
+    filter.add(b"key");
+    let good = filter.to_bytes(Format::Native).unwrap();
+    let read = |bytes: &[u8]| Filter::from_bytes(bytes, &LoadOptions::default());
+    assert!(read(&good).unwrap() == filter);
+    let mut bytes = good.clone();
+    for at in 0..good.len() {
+        bytes[at] ^= 1 << (at % 8);
+        assert!(read(&bytes).is_err(), "byte {at}");
+        seal(&mut bytes, 7);
+        let (seed_and_items, rate, count, boot) = (32..48, 48..56, 128..136, 144..160);
+        let is_free = [seed_and_items, rate, count, boot].iter().any(|fields| fields.contains(&at))
+            || (65536..65664).contains(&at)
+            // A checksum that was put right again.
+            || bytes == good;
+        assert_eq!(read(&bytes).is_ok(), is_free, "byte {at} with its checksum: {:?}", read(&bytes));
+        bytes.copy_from_slice(&good);
+    }
+}
+
 /// Of a stream the length is not known before: only what is missing tells that it is the checksum.
 #[test]
 fn a_v1_stream_that_ends_before_its_checksum_is_named() {

@@ -23,6 +23,30 @@ fn kernels() -> impl Iterator<Item = (u32, Kernel)> {
     levels.flat_map(|level| (MIN_K..=MAX_K).map(move |k| (k, Kernel::select(k, level))))
 }
 
+/// By what Linux knows of the processor.
+#[cfg(all(vectors, target_os = "linux"))]
+#[test]
+fn the_levels_are_those_of_the_processor() {
+    let cpuinfo = std::fs::read_to_string("/proc/cpuinfo").unwrap();
+    let flags: Vec<&str> =
+        cpuinfo.lines().find(|line| line.starts_with("flags")).unwrap().split_whitespace().collect();
+    let has = |instructions: &[&str]| instructions.iter().all(|name| flags.contains(name));
+    let avx512 = has(&["avx512f", "avx512dq", "avx512vl", "avx512bw", "popcnt"]);
+    let levels = [
+        (Level::Portable, c"portable", true),
+        (Level::Avx2, c"avx2", has(&["avx2", "fma", "popcnt"])),
+        (Level::Avx512, c"avx512", avx512),
+        (Level::Avx512Ifma, c"avx512ifma", avx512 && has(&["avx512ifma"])),
+    ];
+    let mut best = Level::Portable;
+    for (level, name, is_there) in levels {
+        assert_eq!(level.is_available(), is_there, "{level:?}");
+        assert_eq!(Kernel::select(7, level).name(), if is_there { name } else { c"portable" });
+        best = if is_there { level } else { best };
+    }
+    assert_eq!(Level::best(), best);
+}
+
 fn fill(block: &Block, words: [u64; 8]) {
     for (word, value) in block.words.iter().zip(words) {
         word.store(value, Relaxed);
