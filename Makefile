@@ -44,7 +44,7 @@ SOAK_MINUTES ?= 3
 SOAK_SEED ?= $(shell date +%s%N)
 
 .NOTPARALLEL:
-.PHONY: help build demo demo-programs test test-rust test-loom test-fuzz fuzz test-demo test-cpp test-install test-go soak bench-go package install uninstall deb \
+.PHONY: help build demo demo-programs test test-rust test-loom test-tsan test-fuzz fuzz test-demo test-cpp test-install test-go soak bench-go package install uninstall deb \
 	header bench bench-quick bench-files fmt lint deps-demo deps-test deps-lint clean
 
 help: ## list what make can do (default)
@@ -72,7 +72,7 @@ $(DEMO_SHARED): $(SHARED) $(DEMO_SOURCES) $(DEMO_HEADERS)
 	@mkdir -p $(@D)
 	$(CC) $(DEMO_FLAGS) $(CFLAGS) $(DEMO_SOURCES) $(SHARED) -Wl,-rpath,'$(BESIDE)/../release' -o $@
 
-test: deps-test test-rust test-loom test-fuzz test-demo test-cpp test-install test-go ## run every test (as in: make -k test, to see all that fails)
+test: deps-test test-rust test-loom test-tsan test-fuzz test-demo test-cpp test-install test-go ## run every test (as in: make -k test, to see all that fails)
 
 # With debug assertions and overflow checks, which the release profile has not; optimised all the same.
 test-rust: build ## ... of the library, and of its C ABI in C and C++
@@ -82,6 +82,10 @@ test-rust: build ## ... of the library, and of its C ABI in C and C++
 test-loom: ## ... of the concurrent parts, under every interleaving (loom)
 	CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 RUSTFLAGS="$(RUSTFLAGS) --cfg loom" \
 		$(CARGO) test --release --test loom --test loom_batch --no-fail-fast --target-dir target/loom
+
+# So do the sanitizer's flags, and the standard library is built as well: target/tsan.
+test-tsan: ## ... with threads, under ThreadSanitizer (Linux)
+	CARGO=$(CARGO) scripts/test-tsan
 
 # The flags of coverage and AddressSanitizer build everything anew, so this, too, has a folder of its own: target/fuzz.
 test-fuzz: ## ... of the fuzz targets: the corpora, some thousand inputs more, and faults that must be found
