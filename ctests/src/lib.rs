@@ -10,6 +10,6 @@ mod workspace;
 
 pub use compiler::compiler;
 pub use library::{Library, SONAME, compile_library};
-pub use program::{Outcome, Program, WRAP_ALLOCATIONS};
+pub use program::{Outcome, Program, WRAP_ALLOCATIONS, WRAP_FILES};
 pub use tool::tool;
 pub use workspace::{declared_functions, folder, header, ours, without_comments};

@@ -24,6 +24,13 @@ const FLAGS: &[&str] = &[
 pub const WRAP_ALLOCATIONS: &[&str] =
     &["-Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=posix_memalign,--wrap=mmap"];
 
+/// For `c/faults.h`, which takes the library's calls to the system.
+pub const WRAP_FILES: &[&str] = &[
+    "-Wl,--wrap=open64,--wrap=close,--wrap=read,--wrap=write,--wrap=pread64,--wrap=pwrite64",
+    "-Wl,--wrap=fsync,--wrap=msync,--wrap=mmap,--wrap=rename,--wrap=renameat2,--wrap=linkat,--wrap=unlink,--wrap=fchmod,--wrap=statx",
+    "-Wl,--wrap=fcntl,--wrap=fallocate,--wrap=posix_fallocate",
+];
+
 /// How much of a failed program's output is shown.
 const LINES_SHOWN: usize = 60;
 

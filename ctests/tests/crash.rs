@@ -1,16 +1,9 @@
 //! Files outlive whatever happens to the processes, the system and the disk.
 #![cfg(target_os = "linux")]
 
-use gloom_ctests::{Library, Outcome, Program, compiler, folder, ours};
+use gloom_ctests::{Library, Outcome, Program, WRAP_FILES, compiler, folder, ours};
 use std::sync::OnceLock;
 use std::time::{SystemTime, UNIX_EPOCH};
-
-/// For `c/faults.h`, which takes the library's calls to the system.
-const WRAP_FILES: &[&str] = &[
-    "-Wl,--wrap=open64,--wrap=close,--wrap=read,--wrap=write,--wrap=pread64,--wrap=pwrite64",
-    "-Wl,--wrap=fsync,--wrap=msync,--wrap=mmap,--wrap=rename,--wrap=renameat2,--wrap=linkat,--wrap=unlink,--wrap=fchmod,--wrap=statx",
-    "-Wl,--wrap=fcntl,--wrap=fallocate,--wrap=posix_fallocate",
-];
 
 fn crash(arguments: &[&str]) {
     static PROGRAM: OnceLock<Program> = OnceLock::new();

@@ -2,7 +2,7 @@
 //! in either; and threads by ThreadSanitizer in C and in Rust.
 #![cfg(target_os = "linux")]
 
-use gloom_ctests::{Library, Outcome, Program, WRAP_ALLOCATIONS, ours, tool};
+use gloom_ctests::{Library, Outcome, Program, WRAP_ALLOCATIONS, WRAP_FILES, ours, tool};
 use std::process::Command;
 
 const VALGRIND_FOUND: i32 = 99;
@@ -38,6 +38,16 @@ fn address_sanitizer_errors() {
 #[test]
 fn address_sanitizer_out_of_memory() {
     Program::with_flags("out_of_memory", Library::AddressSanitizer, WRAP_ALLOCATIONS).run(&[]);
+}
+
+/// Likewise where a system call fails, does a part only, or there is no room for files.
+#[test]
+fn address_sanitizer_failing_files() {
+    let crash = Program::with_flags("crash", Library::AddressSanitizer, WRAP_FILES);
+    for what in ["fail", "interrupt", "no-locks"] {
+        crash.run(&[what]);
+    }
+    run_with_address_sanitizer("full", &[]);
 }
 
 #[test]
