@@ -299,6 +299,7 @@ fn check_hashes(lens: &[usize], seed: u64, num_blocks: u64) {
                     );
                     assert!(!std::mem::replace(&mut seen[number as usize], true), "{level:?}: twice");
                 }
+                assert!(seen.iter().all(|&seen| seen), "{level:?}: a key of {count} is missing");
             }
         }
     }
