@@ -268,7 +268,7 @@ fn refusals_name_argument_value_and_range() {
     let message = |offsets: &[i64]| Keys::offsets64(&[0; 10], offsets).err().map(|error| error.to_string());
     for (offsets, value, allowed) in [
         (&[-3, 5][..], "offsets = -3", "0 or more"),
-        (&[0, 5, 4, 9], "offsets = 4", "no less than"),
+        (&[0, 5, 5, 4, 9], "offsets = 4", "no less than"),
         (&[0, 5, 11], "offsets = 11", "data_len"),
     ] {
         let message = message(offsets).expect("refused");
