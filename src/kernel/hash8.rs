@@ -210,7 +210,7 @@ impl Hasher {
         let probes = _mm512_cvtepi64_epi32(probes);
         let indices = if self.num_blocks >> 32 == 0 {
             // floor(hi * n / 2^64) for n below 2^32 takes two multiplications.
-            let n = _mm512_set1_epi32(self.num_blocks as i32);
+            let n = splat(self.num_blocks);
             let low = mul_32x32_64(hi, n);
             let high = mul_32x32_64(_mm512_srli_epi64::<32>(hi), n);
             _mm512_srli_epi64::<32>(_mm512_add_epi64(high, _mm512_srli_epi64::<32>(low)))
