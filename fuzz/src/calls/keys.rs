@@ -138,12 +138,13 @@ impl World {
     pub fn note_adds(&mut self, input: Input<'_, '_>, at: usize) -> Result<()> {
         // Few at most times: counts that are full stay full, and show nothing more.
         let n = if input.ratio(15, 16)? { input.arbitrary::<u8>()?.into() } else { input.arbitrary()? };
-        let status = match &self.slots[at] {
-            Some(Slot { model, .. }) if !model.is_read_only() => {
-                let is_taken = model.kind == GLOOM_KIND_SHARDED || model.file.is_some();
-                if is_taken { GLOOM_ERR_INVALID_ARGUMENT } else { GLOOM_OK }
+        let status = match (self.unwritable(at), &self.slots[at]) {
+            (GLOOM_OK, Some(Slot { model, .. }))
+                if model.kind == GLOOM_KIND_SHARDED || model.file.is_some() =>
+            {
+                GLOOM_ERR_INVALID_ARGUMENT
             }
-            _ => self.unwritable(at),
+            (status, _) => status,
         };
         assert_eq!(unsafe { gloom_note_adds(self.handle(at), n) }, status);
         if status == GLOOM_OK {
