@@ -190,8 +190,8 @@ impl fmt::Display for Error {
             }
             Error::Truncated { length } => write!(f, "the data is cut short: it ends after {length} bytes"),
             Error::Dirty => f.write_str(
-                "the file was not closed by its last writer, and the system has been started anew since, \
-                 so that adds may be missing: GLOOM_MAP_ALLOW_DIRTY maps it all the same",
+                "the file was not closed by its last writer, and the system has been started anew since, or \
+                 the disk failed, so that adds may be missing: GLOOM_MAP_ALLOW_DIRTY maps it all the same",
             ),
             Error::Io { action, os_error: 0 } => write!(f, "{action} failed"),
             Error::Io { action, os_error } => {

@@ -1,10 +1,11 @@
 /* Processes that are killed, and system calls that fail, at every point of a save and of what is done to a map. A path
  * always holds a whole file, the old one or the new one, and a mapped file keeps every key.
  *
- * usage: crash kill|fail|interrupt|readers-meet-writers|writers-meet|no-locks|fork, or crash random SEED KILLS, or
- * crash storm SEED CYCLES */
+ * usage: crash kill|fail|interrupt|failed-sync|readers-meet-writers|writers-meet|no-locks|no-exclusive-rename|
+ * no-folder-sync|fork|fork-meanwhile|namespaces, or crash random SEED KILLS, or crash storm SEED CYCLES */
 #include "faults.h"
 
+#include <sched.h>
 #include <sys/wait.h>
 
 #include "filters.h"
@@ -66,6 +67,20 @@ static bool maps(uint32_t flags, gloom_filter **filter)
         fprintf(stderr, "gloom_map, flags %u: %s\n", (unsigned)flags, error.message);
     CHECK_OK(status);
     return status == GLOOM_OK;
+}
+
+/* The disk has failed when bits were to be written, so nobody takes the file for one that has all its keys, unless he
+ * says that he knows. Then it is like any other. */
+static void acknowledge_failure(void)
+{
+    static const uint32_t ways[] = {0, GLOOM_MAP_READ_WRITE, GLOOM_MAP_READ_WRITE | GLOOM_MAP_VERIFY};
+    gloom_filter *filter = NULL;
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++)
+        CHECK_STATUS(gloom_map(target(), ways[i], &filter, NULL), GLOOM_ERR_CORRUPT);
+    CHECK_STATUS(gloom_load(target(), NULL, &filter, NULL), GLOOM_ERR_CORRUPT);
+    CHECK(filter == NULL);
+    if (maps(GLOOM_MAP_READ_WRITE | GLOOM_MAP_ALLOW_DIRTY, &filter))
+        gloom_free(filter);
 }
 
 /* The file can be used in every way, is clean once it has been closed, and has its keys. */
@@ -176,8 +191,11 @@ static void prepare_nothing(void)
     empty_folder();
 }
 
+static bool was_dirty; /* did somebody leave it so? */
+
 static void prepare_old(void)
 {
+    was_dirty = false;
     empty_folder();
     write_file(target(), old_bytes, old_len);
 }
@@ -193,6 +211,7 @@ static void map_old(void)
 static void prepare_dirty(void)
 {
     unsigned char boot[BOOT_ID_SIZE];
+    was_dirty = true;
     empty_folder();
     REQUIRE(this_boot(boot));
     unsigned char *bytes = malloc(old_len);
@@ -294,12 +313,20 @@ static void check_killed_old(void)
     check_whole(OLD_KEYS);
 }
 
+static bool is_sync(const char *call)
+{
+    return call != NULL && faults.error != EINTR && (strcmp(call, "msync") == 0 || strcmp(call, "fsync") == 0);
+}
+
 static void check_failed_open(gloom_status status, const char *struck)
 {
     CHECK((status == GLOOM_OK) == (mapped != NULL));
     CHECK(status != GLOOM_OK || !is_essential(struck));
     check_others_may_open(OLD_KEYS);
     close_if_open();
+    /* What could not be written may be what the writer that was killed had added. */
+    if (was_dirty && is_sync(struck))
+        acknowledge_failure();
     check_whole(OLD_KEYS);
     check_files(1);
 }
@@ -311,15 +338,30 @@ static void check_killed_all(void)
 
 static void check_failed_sync(gloom_status status, const char *struck)
 {
+    gloom_error error;
     CHECK(status != GLOOM_OK || !is_essential(struck));
+    if (status != GLOOM_OK) {
+        /* The system may have forgotten what it could not write: that it writes nothing now is no success. */
+        CHECK_STATUS(gloom_sync(mapped, &error), GLOOM_ERR_IO);
+        CHECK_U64((uint64_t)error.os_error, EIO);
+        CHECK_U64(numbers_missing(mapped, 0, KEYS), 0);
+    }
     close_if_open();
+    if (status != GLOOM_OK)
+        acknowledge_failure();
     check_whole(KEYS);
 }
 
-/* A close cannot fail, but must not call clean what is not. */
+/* A close cannot fail, but must not call clean what is not. (When it has written that the file is clean, all else is on
+ * the disk.) */
 static void check_failed_close(gloom_status status, const char *struck)
 {
-    (void)status, (void)struck;
+    gloom_file_info info = GLOOM_FILE_INFO_INIT;
+    (void)status;
+    CHECK_OK(gloom_inspect(target(), &info, NULL));
+    CHECK(info.dirty || struck == NULL || strcmp(struck, "msync") != 0 || faults.error == EINTR);
+    if (info.dirty && is_sync(struck))
+        acknowledge_failure();
     check_whole(KEYS);
     check_files(1);
 }
@@ -409,8 +451,8 @@ static uint64_t open_files(void)
 /* Can it be interrupted by a signal? */
 static bool is_interruptible(const char *call)
 {
-    static const char *const names[] = {"read",   "write", "pread64", "pwrite64",
-                                        "open64", "fsync", "lock",    "fallocate"};
+    static const char *const names[] = {"read",  "write", "pread64", "pwrite64", "open64",
+                                        "fsync", "msync", "lock",    "fallocate"};
     return is_one_of(call, names, sizeof names / sizeof names[0]);
 }
 
@@ -624,6 +666,42 @@ static void done_without_fallocate(gloom_status status)
     close_other();
 }
 
+/* While a file is saved over an old one, somebody else puts another one there and maps it, or takes the old one away and
+ * makes one. Then it is not replaced. (Between the last look and the renaming it would be.) */
+static void prepare_save_over_old(void)
+{
+    is_over_old = true;
+    format = GLOOM_FORMAT_NATIVE;
+    prepare_save();
+    faults.after = NULL;
+}
+
+static void come_in_place(void)
+{
+    write_file(path_of("incoming"), old_bytes, old_len);
+    REQUIRE(rename(path_of("incoming"), target()) == 0);
+    open_other();
+}
+
+static void take_away_and_create(void)
+{
+    REQUIRE(unlink(target()) == 0);
+    create_too();
+    if (other != NULL)
+        add_numbers(other, 0, KEYS);
+}
+
+static void done_saving_over_another(gloom_status status)
+{
+    bool came = faults.struck != NULL;
+    CHECK(status == GLOOM_OK || (came && status == GLOOM_ERR_BUSY));
+    if (came && strcmp(faults.struck, "write") == 0)
+        CHECK_STATUS(status, GLOOM_ERR_BUSY);
+    close_other();
+    check_whole(KEYS);
+    check_files(1);
+}
+
 /* Who comes first has the name. */
 static void done_saving_or_creating(gloom_status status)
 {
@@ -654,8 +732,63 @@ static void test_writers_meet(void)
     meet("an open meets a close", prepare_open_file, open_for_writing, close_other, done_writing);
     meet("a close meets a close", prepare_two, close_map, close_other, done_writing);
     meet("a save meets a close", prepare_open_file, save, close_other, done_saving);
+    meet("a save meets another file", prepare_save_over_old, save, come_in_place, done_saving_over_another);
+    meet("a save meets a create", prepare_save_over_old, save, take_away_and_create, done_saving_over_another);
     meet("an open without fallocate meets adds", prepare_without_fallocate, open_for_writing, add_many,
          done_without_fallocate);
+}
+
+/* ---- the disk fails ---- */
+
+static void fail_to_sync(gloom_filter *filter)
+{
+    faults.error = EIO;
+    faults_arm(FAULT_FAIL, 1);
+    CHECK_STATUS(gloom_sync(filter, NULL), GLOOM_ERR_IO);
+    CHECK(faults.struck != NULL && strcmp(faults.struck, "msync") == 0);
+    faults_disarm();
+}
+
+/* What one writer could not write, no other takes for written: neither one that closes the file after it, nor the parent
+ * of a child, to which the system does not tell it again, nor one that knows, while the first still adds. */
+static void test_failed_sync(void)
+{
+    int status;
+    CONTEXT("%s", "another writer closes last");
+    map_old();
+    REQUIRE(maps(GLOOM_MAP_READ_WRITE, &other));
+    fail_to_sync(mapped);
+    close_if_open();
+    CHECK_STATUS(gloom_sync(other, NULL), GLOOM_ERR_IO);
+    close_other();
+    acknowledge_failure();
+    check_whole(KEYS);
+
+    CONTEXT("%s", "a child");
+    map_old();
+    pid_t child = fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+        atomic_store(&checks_failed, 0);
+        fail_to_sync(mapped);
+        _exit(atomic_load(&checks_failed) != 0);
+    }
+    REQUIRE(waitpid(child, &status, 0) == child);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    CHECK_STATUS(gloom_sync(mapped, NULL), GLOOM_ERR_IO);
+    close_if_open();
+    acknowledge_failure();
+    check_whole(KEYS);
+
+    CONTEXT("%s", "one that knows");
+    map_old();
+    fail_to_sync(mapped);
+    REQUIRE(maps(GLOOM_MAP_READ_WRITE | GLOOM_MAP_ALLOW_DIRTY, &other));
+    CHECK_OK(gloom_sync(other, NULL));
+    close_other();
+    close_if_open();
+    acknowledge_failure();
+    check_whole(KEYS);
 }
 
 /* ---- killed at random ---- */
@@ -833,6 +966,32 @@ static void test_no_exclusive_rename(void)
     faults.no_exclusive_rename = false;
 }
 
+/* ---- no writing of folders ---- */
+
+/* Where the system has no way to make a folder's names durable, a save has done what it can. */
+static void test_no_folder_sync(void)
+{
+    const char *struck;
+    unsigned at = 0, met = 0;
+    is_over_old = true;
+    do {
+        prepare_save();
+        faults.error = EINVAL;
+        faults_arm(FAULT_FAIL, ++at);
+        gloom_status status = save(NULL);
+        faults_disarm();
+        struck = faults.struck;
+        faults.after = NULL;
+        CONTEXT("call %u, %s", at, struck == NULL ? "none" : struck);
+        if (struck != NULL && strcmp(struck, "fsync") == 0) {
+            met += was_named;
+            CHECK_STATUS(status, was_named ? GLOOM_OK : GLOOM_ERR_IO);
+            CHECK(was_named ? is_new() : is_old());
+        }
+    } while (struck != NULL);
+    CHECK_U64(met, 1);
+}
+
 /* ---- fork ---- */
 
 /* A child has the filter and the descriptors of its parent. Neither its end nor its gloom_free closes the parent's
@@ -891,6 +1050,112 @@ static void test_fork(void)
     CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
+/* A child that lives on has whatever its parent had open when it was made, locks too. */
+
+static pid_t lasting_child;
+static int end_of_child[2];
+
+static void have_a_child(void)
+{
+    char byte;
+    REQUIRE(pipe(end_of_child) == 0);
+    lasting_child = fork();
+    REQUIRE(lasting_child >= 0);
+    if (lasting_child == 0) {
+        close(end_of_child[1]);
+        _exit((int)read(end_of_child[0], &byte, 1)); /* until the parent closes it */
+    }
+}
+
+static void end_the_child(void)
+{
+    int status;
+    close(end_of_child[0]);
+    close(end_of_child[1]);
+    REQUIRE(waitpid(lasting_child, &status, 0) == lasting_child);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+static void prepare_damaged(void)
+{
+    prepare_old();
+    int file = open(target(), O_WRONLY);
+    REQUIRE(file >= 0 && pwrite(file, "damage", 6, NATIVE_BLOCKS + 10) == 6 && close(file) == 0);
+}
+
+/* Whether the call has succeeded or not, the next save neither waits nor finds the file in use. */
+static void done_with_a_child(gloom_status status)
+{
+    (void)status;
+    close_if_open();
+    format = GLOOM_FORMAT_NATIVE;
+    alarm(60); /* in place of waiting for ever */
+    CHECK_OK(save(NULL));
+    alarm(0);
+    CHECK(is_new());
+    if (faults.struck != NULL)
+        end_the_child();
+}
+
+static void test_fork_meanwhile(void)
+{
+    meet("a save meets a fork", prepare_save_over_old, save, have_a_child, done_with_a_child);
+    meet("an open meets a fork", prepare_old, open_for_writing, have_a_child, done_with_a_child);
+    meet("an open of a damaged file meets a fork", prepare_damaged, open_and_verify, have_a_child,
+         done_with_a_child);
+}
+
+/* The first process of a namespace maps the file; its child, which frees it, is the first one of another: both have the
+ * number 1. */
+static void be_the_first_of_two_namespaces(void)
+{
+    gloom_file_info info = GLOOM_FILE_INFO_INIT;
+    int status;
+    REQUIRE(getpid() == 1);
+    map_old();
+    REQUIRE(unshare(CLONE_NEWPID) == 0);
+    pid_t child = fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+        REQUIRE(getpid() == 1);
+        gloom_free(mapped);
+        _exit(0);
+    }
+    REQUIRE(waitpid(child, &status, 0) == child);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    CHECK_OK(gloom_inspect(target(), &info, NULL));
+    CHECK_U64(info.dirty, 1);
+    close_if_open();
+    CHECK_OK(gloom_inspect(target(), &info, NULL));
+    CHECK_U64(info.dirty, 0);
+    _exit(atomic_load(&checks_failed) != 0);
+}
+
+static void test_namespaces(void)
+{
+    enum { NO_NAMESPACE = 77 };
+    int status;
+    CONTEXT("%s", "two first processes");
+    pid_t outside = fork();
+    REQUIRE(outside >= 0);
+    if (outside == 0) {
+        if (unshare(CLONE_NEWPID) != 0)
+            _exit(NO_NAMESPACE);
+        pid_t first = fork();
+        REQUIRE(first >= 0);
+        if (first == 0)
+            be_the_first_of_two_namespaces();
+        REQUIRE(waitpid(first, &status, 0) == first);
+        _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
+    }
+    REQUIRE(waitpid(outside, &status, 0) == outside);
+    REQUIRE(WIFEXITED(status));
+    if (WEXITSTATUS(status) == NO_NAMESPACE)
+        printf("no namespaces here: not tested\n");
+    else
+        CHECK_U64((uint64_t)WEXITSTATUS(status), 0);
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "";
@@ -913,8 +1178,16 @@ int main(int argc, char **argv)
         test_no_locks();
     else if (strcmp(what, "no-exclusive-rename") == 0)
         test_no_exclusive_rename();
+    else if (strcmp(what, "no-folder-sync") == 0)
+        test_no_folder_sync();
     else if (strcmp(what, "fork") == 0)
         test_fork();
+    else if (strcmp(what, "fork-meanwhile") == 0)
+        test_fork_meanwhile();
+    else if (strcmp(what, "namespaces") == 0)
+        test_namespaces();
+    else if (strcmp(what, "failed-sync") == 0)
+        test_failed_sync();
     else if (strcmp(what, "random") == 0)
         test_random_kills(seed, times);
     else if (strcmp(what, "storm") == 0)

@@ -613,8 +613,8 @@ static void read_only_folder(process *parent)
     remove_tree(path_of("closed"));
 }
 
-/* A file that may be replaced but not read keeps its permissions. (In a folder of one's own, which is enough to replace
- * it.) */
+/* A file that may be replaced, because the folder is one's own, and written but not read keeps its permissions. One that
+ * may be neither could be mapped by whoever may: it is not replaced. */
 static void unreadable_old_file(process *parent)
 {
     (void)parent;
@@ -627,14 +627,57 @@ static void unreadable_old_file(process *parent)
     write_file(path_of("own/old"), "old", 3);
     REQUIRE(chmod(path_of("own/old"), 0) == 0);
     CHECK(open(path_of("own/old"), O_RDONLY) == -1 && errno == EACCES);
+    CHECK_STATUS(gloom_save(filter, path_of("own/old"), GLOOM_FORMAT_NATIVE, &error), GLOOM_ERR_IO);
+    CHECK_U64((uint64_t)error.os_error, EACCES);
+    CHECK_U64((uint64_t)status_of(path_of("own/old")).st_size, 3);
+    REQUIRE(chmod(path_of("own/old"), 0222) == 0);
+    CHECK(open(path_of("own/old"), O_RDONLY) == -1 && errno == EACCES);
     CHECK_STATUS(gloom_save(filter, path_of("own/old"), GLOOM_FORMAT_NATIVE, &error), GLOOM_OK);
-    CHECK_U64(status_of(path_of("own/old")).st_mode & 07777, 0);
+    CHECK_U64(status_of(path_of("own/old")).st_mode & 07777, 0222);
     CHECK((uint64_t)status_of(path_of("own/old")).st_size > 3);
     CHECK_U64(names_in(path_of("own")), 1);
     if (getuid() == 0)
         REQUIRE(seteuid(0) == 0 && setegid(0) == 0);
     gloom_free(filter);
     remove_tree(path_of("own"));
+}
+
+/* A file that the superuser has mapped for writing is not replaced by somebody who may replace it, whether he may write it
+ * or not even that. */
+static void old_file_that_others_have_mapped(process *parent)
+{
+    static const struct {
+        mode_t mode;
+        gloom_status status;
+        int os_error;
+    } CASES[] = {{0644, GLOOM_ERR_BUSY, 0}, {0622, GLOOM_ERR_BUSY, 0}, {0600, GLOOM_ERR_IO, EACCES}};
+    (void)parent;
+    gloom_filter *filter = small_filter(), *map = NULL;
+    gloom_error error;
+    if (geteuid() != 0) {
+        gloom_free(filter);
+        return;
+    }
+    REQUIRE(chmod(folder, 0755) == 0);
+    REQUIRE(mkdir(path_of("shared"), 0777) == 0 && chmod(path_of("shared"), 0777) == 0);
+    CHECK_OK(gloom_save(filter, path_of("shared/mapped"), GLOOM_FORMAT_NATIVE, NULL));
+    CHECK_OK(gloom_map(path_of("shared/mapped"), GLOOM_MAP_READ_WRITE, &map, NULL));
+    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+        CONTEXT("mode %o", (unsigned)CASES[i].mode);
+        REQUIRE(chmod(path_of("shared/mapped"), CASES[i].mode) == 0);
+        ino_t inode = status_of(path_of("shared/mapped")).st_ino;
+        REQUIRE(setegid(65534) == 0 && seteuid(65534) == 0);
+        gloom_status status = gloom_save(filter, path_of("shared/mapped"), GLOOM_FORMAT_NATIVE, &error);
+        REQUIRE(seteuid(0) == 0 && setegid(0) == 0);
+        CHECK_STATUS(status, CASES[i].status);
+        CHECK_U64((uint64_t)error.os_error, (uint64_t)CASES[i].os_error);
+        CHECK_U64(status_of(path_of("shared/mapped")).st_ino, inode);
+        CHECK_U64(names_in(path_of("shared")), 1);
+    }
+    CONTEXT("%s", "");
+    gloom_free(map);
+    gloom_free(filter);
+    remove_tree(path_of("shared"));
 }
 
 /* Files that one may only read, or not even that. */
@@ -877,6 +920,7 @@ int main(void)
     in_a_process(limited_open_files);
     in_a_process(read_only_folder);
     in_a_process(unreadable_old_file);
+    in_a_process(old_file_that_others_have_mapped);
     in_a_process(files_of_others);
     sources_that_are_no_filters();
     seeds();

@@ -62,8 +62,28 @@ fn a_file_system_that_only_renames() {
 }
 
 #[test]
+fn a_file_system_that_does_not_sync_folders() {
+    crash(&["no-folder-sync"]);
+}
+
+#[test]
 fn a_child_shares_the_map_of_its_parent() {
     crash(&["fork"]);
+}
+
+#[test]
+fn a_fork_in_the_middle_of_a_call() {
+    crash(&["fork-meanwhile"]);
+}
+
+#[test]
+fn processes_with_the_same_number() {
+    crash(&["namespaces"]);
+}
+
+#[test]
+fn a_disk_that_has_failed() {
+    crash(&["failed-sync"]);
 }
 
 #[test]

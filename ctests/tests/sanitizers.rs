@@ -44,7 +44,7 @@ fn address_sanitizer_out_of_memory() {
 #[test]
 fn address_sanitizer_failing_files() {
     let crash = Program::with_flags("crash", Library::AddressSanitizer, WRAP_FILES);
-    for what in ["fail", "interrupt", "no-locks"] {
+    for what in ["fail", "interrupt", "failed-sync", "no-locks", "fork-meanwhile"] {
         crash.run(&[what]);
     }
     run_with_address_sanitizer("full", &[]);

@@ -8,11 +8,11 @@ use super::load::{read_some, unless_changed};
 use super::temporary::Temporary;
 use crate::error::Error;
 use crate::filter::{Filter, Kind, Options};
-use crate::format::native::{self, LIVE_COUNT, PAYLOAD, SEALED_STATE, STATE, State};
+use crate::format::native::{self, FAILED, LIVE_COUNT, PAYLOAD, SEALED_STATE, STATE, State};
 use crate::format::{self, Format, Info, Input};
 use crate::memory::{Blocks, Lock, Mapping, reserve};
 use crate::panics::may_panic;
-use crate::sync::Ordering::Relaxed;
+use crate::sync::{AtomicBool, Ordering::Relaxed};
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
@@ -28,13 +28,15 @@ pub struct MapOptions {
     pub allow_dirty: bool,
 }
 
-/// A file that is mapped.
+/// A file that is mapped, or will be.
 pub(crate) struct MappedFile {
     /// Holds the lock of a writer.
     file: File,
     writable: bool,
     /// The process that mapped it. A child after a fork shares the lock, and must not end it.
-    process: u32,
+    process: Process,
+    /// Adds may be missing on the disk, as in a file whose state says so.
+    failed: AtomicBool,
 }
 
 impl Filter {
@@ -49,7 +51,12 @@ impl Filter {
     }
 
     fn map_once(path: &Path, options: &MapOptions) -> Result<Filter, Error> {
-        let file = if options.read_write { open_for_writing(path)? } else { open(path, false)? };
+        let mapped = if options.read_write {
+            open_for_writing(path)?
+        } else {
+            MappedFile::new(open(path, false)?, false)
+        };
+        let file = &mapped.file;
         let failed = Error::io("reading the file");
         let length = file.metadata().map_err(&failed)?.len();
         let mut reader = file.try_clone().map_err(&failed)?;
@@ -68,19 +75,23 @@ impl Filter {
         file.read_exact_at(&mut trailer, native::payload_end(info.num_blocks)).map_err(&failed)?;
         native::check_trailer(&trailer, None)?;
         if options.read_write {
-            reserve(&file, length)?;
+            reserve(file, length)?;
         }
-        let blocks =
-            Blocks::mapped(Mapping::new(&file, length, options.read_write)?, PAYLOAD, info.num_blocks);
+        let mapping = Mapping::new(file, length, options.read_write)?;
+        if options.read_write && info.may_have_lost_adds {
+            // Of what could not be written before, memory may have more than the disk: now all of it is written.
+            mapping.touch();
+        }
+        let blocks = Blocks::mapped(mapping, PAYLOAD, info.num_blocks);
         if options.verify && !info.dirty {
             native::check_trailer(&trailer, Some(native::payload_checksum(&blocks)))?;
         }
         Filter::of_mapped(blocks, &info, options.read_write, || {
             // Last, so that a file that is refused stays as it was.
             if options.read_write {
-                mark_dirty(&file, &info)?;
+                mapped.mark_dirty(&info)?;
             }
-            Ok(MappedFile::new(file, options.read_write))
+            Ok(mapped)
         })
     }
 
@@ -132,11 +143,14 @@ impl Filter {
     /// Waits until all adds that have returned are on the disk, so that a failure of the system does not
     /// lose them. (The file stays marked as dirty until its last writer closes it.)
     ///
+    /// If it fails once, the system may have forgotten what it could not write. So it fails from then on, and the
+    /// file counts as one that may have lost adds; the filter can be saved elsewhere.
+    ///
     /// # Errors
     /// [`Error::Argument`] unless the filter is mapped, [`Error::ReadOnly`], [`Error::Io`].
     pub fn sync(&self) -> Result<(), Error> {
         match (self.blocks().mapping(), self.mapped_file()) {
-            (Some(mapping), Some(file)) if file.writable => mapping.sync(),
+            (Some(mapping), Some(file)) if file.writable => file.sync(mapping),
             (Some(_), _) => Err(Error::ReadOnly),
             _ => Err(Error::Argument { name: "filter", value: "in memory".into(), allowed: "a mapped file" }),
         }
@@ -145,7 +159,7 @@ impl Filter {
 
 impl MappedFile {
     fn new(file: File, writable: bool) -> MappedFile {
-        MappedFile { file, writable, process: std::process::id() }
+        MappedFile { file, writable, process: Process::this(), failed: AtomicBool::new(false) }
     }
 
     /// The count in the file: when it was last clean, and what writers have added since who have closed it.
@@ -162,8 +176,7 @@ impl MappedFile {
 
     /// Ends the use of the file. Errors cannot be told: what is not on the disk stays marked as dirty.
     pub fn close(&self, blocks: &Blocks, added: u64) {
-        let (true, Some(mapping)) = (self.writable && self.process == std::process::id(), blocks.mapping())
-        else {
+        let (true, Some(mapping)) = (self.is_writer(), blocks.mapping()) else {
             return;
         };
         let clean = mapping.number(STATE).load(Relaxed);
@@ -175,8 +188,10 @@ impl MappedFile {
         if Lock::Writers.try_take(&self.file) {
             let _ = self.make_clean(blocks, mapping);
         }
-        // Closing the file would not end the lock while a child of this process has it, too.
-        Lock::Writers.release(&self.file);
+    }
+
+    fn is_writer(&self) -> bool {
+        self.writable && self.process.is_this()
     }
 
     fn make_clean(&self, blocks: &Blocks, mapping: &Mapping) -> Result<(), Error> {
@@ -184,12 +199,92 @@ impl MappedFile {
         let failed = Error::io("closing the file");
         let trailer = native::trailer(native::payload_checksum(blocks));
         self.file.write_all_at(&trailer, native::payload_end(blocks.len() as u64)).map_err(&failed)?;
-        mapping.sync()?;
-        self.file.sync_all().map_err(&failed)?;
+        self.sync(mapping)?;
+        // What was not written through the map.
+        self.file.sync_all().map_err(&failed).inspect_err(|_| self.mark_failed(mapping))?;
         // Only now that everything else is on the disk.
         let state = State { count: self.count(mapping), dirty: false, boot: [0; 16] };
         self.file.write_all_at(&state.encode(), STATE as u64).map_err(&failed)?;
         self.file.sync_all().map_err(&failed)
+    }
+
+    /// Waits until everything that was written is on the disk.
+    ///
+    /// A system tells only once that it could not write, and may forget what it has not written (Rebello et al., "Can
+    /// Applications Recover from fsync Failures?", USENIX ATC 2020). Hence the first failure is remembered: here,
+    /// and in the file, for other processes and those to come.
+    fn sync(&self, mapping: &Mapping) -> Result<(), Error> {
+        let result = if self.failed.load(Relaxed) || native::has_failed(mapping) {
+            let action = "writing the mapped file, which has failed before";
+            Err(Error::Io { action, os_error: libc::EIO })
+        } else {
+            mapping.sync()
+        };
+        // There, it reaches the disk's cache only.
+        #[cfg(target_os = "macos")]
+        let result = result.and_then(|()| self.file.sync_all().map_err(Error::io("writing the mapped file")));
+        result.inspect_err(|_| self.mark_failed(mapping))
+    }
+
+    fn mark_failed(&self, mapping: &Mapping) {
+        self.failed.store(true, Relaxed);
+        mark_failed(&self.file, mapping.number(STATE).load(Relaxed));
+    }
+
+    /// Makes it durable that bits may change from now on.
+    fn mark_dirty(&self, info: &Info) -> Result<(), Error> {
+        may_panic();
+        let file = &self.file;
+        let failed = Error::io("marking the file as dirty");
+        if !info.dirty || info.may_have_lost_adds {
+            let state = State { count: info.count, dirty: true, boot: native::boot_id()? }.encode();
+            // Not the live count behind it: another process may have marked the file and counted meanwhile.
+            file.write_all_at(&state[..SEALED_STATE], STATE as u64).map_err(&failed)?;
+        }
+        // Also if another process has marked it: it may not have come to this yet. What cannot be written then may
+        // be what a process that has died had added.
+        file.sync_all().map_err(&failed).inspect_err(|_| {
+            if info.dirty {
+                mark_failed(file, info.count);
+            }
+        })
+    }
+}
+
+impl Drop for MappedFile {
+    fn drop(&mut self) {
+        if self.is_writer() {
+            // Closing the file would not end the lock while a child of this process has it, too.
+            Lock::Writers.release(&self.file);
+        }
+    }
+}
+
+/// Best effort: the disk has failed already.
+fn mark_failed(file: &File, count: u64) {
+    let state = State { count, dirty: true, boot: FAILED }.encode();
+    let _ = file.write_all_at(&state[..SEALED_STATE], STATE as u64);
+    let _ = file.sync_all();
+}
+
+/// A process is known by its number, and by the namespace that gave it if that can be told: the first process of a
+/// container and its child that is the first one of another have the same number.
+struct Process {
+    number: u32,
+    namespace: Option<u64>,
+}
+
+impl Process {
+    fn this() -> Process {
+        let namespace = std::fs::metadata("/proc/self/ns/pid").ok().map(|namespace| namespace.ino());
+        Process { number: std::process::id(), namespace }
+    }
+
+    fn is_this(&self) -> bool {
+        let this = Process::this();
+        let same_namespace =
+            this.namespace.is_none() || self.namespace.is_none() || this.namespace == self.namespace;
+        this.number == self.number && same_namespace
     }
 }
 
@@ -208,17 +303,18 @@ fn open(path: &Path, writable: bool) -> Result<File, Error> {
 
 /// Opens a file and shares the lock of writers. While this waits for a save to end, the file may be replaced:
 /// then the new one is wanted.
-fn open_for_writing(path: &Path) -> Result<File, Error> {
+fn open_for_writing(path: &Path) -> Result<MappedFile, Error> {
     loop {
-        let file = open(path, true)?;
-        Lock::Writers.share(&file)?;
+        let mapped = MappedFile::new(open(path, true)?, true);
+        let file = &mapped.file;
+        Lock::Writers.share(file)?;
         // A save that comes from now on finds the file in use. One that did not is waited for.
-        if Lock::Savers.is_used(&file) {
-            Lock::Savers.take(&file)?;
-            Lock::Savers.release(&file);
+        if Lock::Savers.is_used(file) {
+            Lock::Savers.take(file)?;
+            Lock::Savers.release(file);
         }
-        if is_named(&file, path) {
-            return Ok(file);
+        if is_named(file, path) {
+            return Ok(mapped);
         }
     }
 }
@@ -229,17 +325,4 @@ pub(super) fn is_named(file: &File, path: &Path) -> bool {
         (Ok(file), Ok(named)) => (file.dev(), file.ino()) == (named.dev(), named.ino()),
         _ => false,
     }
-}
-
-/// Makes it durable that bits may change from now on.
-fn mark_dirty(file: &File, info: &Info) -> Result<(), Error> {
-    may_panic();
-    let failed = Error::io("marking the file as dirty");
-    if !info.dirty || info.may_have_lost_adds {
-        let state = State { count: info.count, dirty: true, boot: native::boot_id()? }.encode();
-        // Not the live count behind it: another process may have marked the file and counted meanwhile.
-        file.write_all_at(&state[..SEALED_STATE], STATE as u64).map_err(&failed)?;
-    }
-    // Also if another process has marked it: it may not have come to this yet.
-    file.sync_all().map_err(&failed)
 }

@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::filter::Filter;
 use crate::format::Format;
 use crate::memory::{Lock, read_link};
-use std::fs::{self, File, OpenOptions};
+use std::fs::{File, OpenOptions, Permissions};
 use std::io::{ErrorKind, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
@@ -19,7 +19,8 @@ impl Filter {
     /// meanwhile: the file holds every key whose add had returned before the call.
     ///
     /// Writes a new file beside the old one (`.name.gloom-...`), which a killed process leaves behind.
-    /// The new file has the old one's permissions.
+    /// The new file has the old one's permissions. An old file that may be neither read nor written is not
+    /// replaced: it could be mapped.
     ///
     /// # Errors
     /// [`Error::Unsupported`] for a seed in format v1, [`Error::Busy`] if the file is mapped for writing,
@@ -36,20 +37,21 @@ impl Filter {
         let failed = Error::io("writing the file");
         let mut file = &new.file;
         self.serialize(format, &mut |piece| file.write_all(piece).map_err(&failed))?;
-        if let Some(old) = &old {
-            file.set_permissions(old.permissions.clone()).map_err(&failed)?;
-        }
-        file.sync_all().map_err(&failed)?;
-        if old.is_none() {
-            if new.name(target)? {
-                return Ok(());
+        loop {
+            if let Some(old) = &old {
+                new.file.set_permissions(old.permissions.clone()).map_err(&failed)?;
             }
-            // Somebody else has saved or created it meanwhile.
+            new.file.sync_all().map_err(&failed)?;
+            match &old {
+                None if new.name(target)? => return Ok(()),
+                Some(old) if is_named(&old.file, target) => return new.replace(target),
+                // While the new one was written, somebody has put another file there, or has taken it away.
+                _ => {}
+            }
+            // First gives back the lock of what is there no longer.
+            drop(old.take());
             old = Old::of(target)?;
         }
-        new.replace(target)?;
-        drop(old);
-        Ok(())
     }
 }
 
@@ -75,8 +77,15 @@ fn target_of(path: &Path) -> Result<PathBuffer, Error> {
 
 /// The file that will be replaced. As long as this lives, whoever wants to map it for writing waits.
 struct Old {
-    permissions: fs::Permissions,
-    _locked: Option<File>,
+    permissions: Permissions,
+    file: File,
+}
+
+impl Drop for Old {
+    fn drop(&mut self) {
+        // Closing the file would not end the lock while a child of this process has it, too.
+        Lock::Savers.release(&self.file);
+    }
 }
 
 impl Old {
@@ -87,11 +96,7 @@ impl Old {
                 Ok(opened) => opened,
                 // Not to be looked for again: somebody may be making it, and has it mapped then.
                 Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-                Err(error) if error.kind() == ErrorKind::PermissionDenied => {
-                    // Those who are like us cannot map it either.
-                    let metadata = fs::metadata(path).ok().filter(fs::Metadata::is_file);
-                    return Ok(metadata.map(|old| Old { permissions: old.permissions(), _locked: None }));
-                }
+                // Also one that we may replace but not open: whoever may open it could have it mapped.
                 Err(error) => return Err(Error::io("opening the old file")(error)),
             };
             let metadata = file.metadata().map_err(Error::io("looking at the old file"))?;
@@ -102,29 +107,33 @@ impl Old {
                 let action = "replacing something that is not a regular file";
                 return Err(Error::Io { action, os_error: libc::ENODEV });
             }
+            let old = Old { permissions: metadata.permissions(), file };
             // One save at a time: the next one must look at the file that this one puts there. (A lock for
             // oneself needs a file that can be written.)
             if writable {
-                Lock::Savers.take(&file)?
+                Lock::Savers.take(&old.file)?
             } else {
-                Lock::Savers.share(&file)?
+                Lock::Savers.share(&old.file)?
             }
-            if Lock::Writers.is_used(&file) {
+            if Lock::Writers.is_used(&old.file) {
                 return Err(Error::Busy);
             }
-            if is_named(&file, path) {
-                return Ok(Some(Old { permissions: metadata.permissions(), _locked: Some(file) }));
+            if is_named(&old.file, path) {
+                return Ok(Some(old));
             }
         }
     }
 }
 
-/// Opens the file that is there, for writing too if that is allowed.
+/// Opens the file that is there, in a way that is allowed, and tells whether it can be written: nothing is
+/// read or written, only its locks are looked at.
 fn open_old(path: &Path) -> std::io::Result<(File, bool)> {
-    let open = |writable: bool| {
+    let open = |readable: bool, writable: bool| {
         let mut options = OpenOptions::new();
         // Opening a pipe would wait for its other end.
-        options.read(true).write(writable).custom_flags(libc::O_NONBLOCK).open(path)
+        options.read(readable).write(writable).custom_flags(libc::O_NONBLOCK).open(path)
     };
-    open(true).map(|file| (file, true)).or_else(|_| open(false).map(|file| (file, false)))
+    let both = open(true, true).map(|file| (file, true));
+    both.or_else(|_| open(true, false).map(|file| (file, false)))
+        .or_else(|_| open(false, true).map(|file| (file, true)))
 }

@@ -70,7 +70,13 @@ fn open_folder_of(path: &Path) -> Result<File, Error> {
     File::open(parent.unwrap_or(Path::new("."))).map_err(Error::io("opening the folder"))
 }
 
-/// Makes the names in a folder durable.
+/// Makes the names in a folder durable, where folders can be written at all: file systems of the network and of
+/// other systems refuse it.
 fn sync(folder: &File) -> Result<(), Error> {
-    folder.sync_all().map_err(Error::io("writing the folder"))
+    match folder.sync_all() {
+        Err(error) if !matches!(error.raw_os_error(), Some(libc::EINVAL | libc::EOPNOTSUPP)) => {
+            Err(Error::io("writing the folder")(error))
+        }
+        _ => Ok(()),
+    }
 }

@@ -14,6 +14,8 @@ use super::{Format, Info, Input, Sink, check_geometry, copy_blocks, corrupt, num
 use crate::error::Error;
 use crate::filter::{Filter, Geometry};
 use crate::layout::BLOCK_BYTES;
+use crate::memory::Mapping;
+use crate::sync::Ordering::Relaxed;
 use std::fs::File;
 use std::io::Read;
 
@@ -49,6 +51,9 @@ const DIRTY: u32 = 1;
 
 /// What a boot of the system is known by; zeros where it cannot be told.
 pub(crate) type BootId = [u8; 16];
+
+/// No boot, in place of one: that of a file whose writer could not write all of it to the disk.
+pub(crate) const FAILED: BootId = [0xff; 16];
 
 pub(crate) fn serialized_size(num_blocks: u64) -> u64 {
     payload_end(num_blocks).saturating_add(TRAILER as u64)
@@ -162,6 +167,12 @@ impl State {
         boot.copy_from_slice(&state[16..32]);
         Ok(State { count: number(&state[..8]), dirty, boot })
     }
+}
+
+/// Could somebody who has the file mapped not write all of it to the disk?
+pub(crate) fn has_failed(mapping: &Mapping) -> bool {
+    let boot = [STATE + 16, STATE + 24].map(|at| mapping.number(at).load(Relaxed));
+    boot == [u64::MAX; 2]
 }
 
 /// Reads header and state behind the first byte.

@@ -4,7 +4,7 @@
 use super::Block;
 use crate::error::Error;
 use crate::layout::BLOCK_BYTES;
-use crate::sync::AtomicU64;
+use crate::sync::{AtomicU64, Ordering};
 use std::fs::File;
 use std::os::fd::AsRawFd;
 #[cfg(target_os = "linux")]
@@ -61,12 +61,25 @@ impl Mapping {
 
     /// Waits until what was written is on the disk.
     pub fn sync(&self) -> Result<(), Error> {
-        // SAFETY: the mapping's own range.
-        let result = unsafe { libc::msync(self.base.as_ptr().cast(), self.len, libc::MS_SYNC) };
-        if result == 0 {
-            Ok(())
-        } else {
-            Err(Error::io("writing the mapped file")(std::io::Error::last_os_error()))
+        loop {
+            // SAFETY: the mapping's own range.
+            if unsafe { libc::msync(self.base.as_ptr().cast(), self.len, libc::MS_SYNC) } == 0 {
+                return Ok(());
+            }
+            let error = std::io::Error::last_os_error();
+            // File systems of the network and in user space may be interrupted.
+            if error.raw_os_error() != Some(libc::EINTR) {
+                return Err(Error::io("writing the mapped file")(error));
+            }
+        }
+    }
+
+    /// Writes something to each page and changes nothing, so that the next sync writes all of them.
+    pub fn touch(&self) {
+        // No page is smaller.
+        for offset in (0..self.len).step_by(4096) {
+            // The compiler makes a load of an OR with a zero that it knows.
+            self.number(offset).fetch_or(std::hint::black_box(0), Ordering::Relaxed);
         }
     }
 }
@@ -85,19 +98,28 @@ pub(crate) fn reserve(file: &File, len: u64) -> Result<(), Error> {
     let length =
         libc::off_t::try_from(len).map_err(|_| Error::Limit { needed: len, limit: i64::MAX as u64 })?;
     #[cfg(target_os = "linux")]
-    loop {
-        // Not posix_fallocate: where the file system cannot do this, it writes bytes that it has just
-        // read, over what others write meanwhile.
-        // SAFETY: the descriptor is open for as long as `file` is.
-        if unsafe { libc::fallocate(file.as_raw_fd(), 0, 0, length) } == 0 {
-            return Ok(());
+    {
+        // In pieces, since tmpfs undoes all of a call that a signal interrupts, and begins anew: under a profiler
+        // that sends signals, a large one might never end.
+        const PIECE: libc::off_t = 16 << 20;
+        let mut done = 0;
+        while done < length {
+            let piece = PIECE.min(length.saturating_sub(done));
+            // Not posix_fallocate: where the file system cannot do this, it writes bytes that it has just
+            // read, over what others write meanwhile.
+            // SAFETY: the descriptor is open for as long as `file` is.
+            if unsafe { libc::fallocate(file.as_raw_fd(), 0, done, piece) } == 0 {
+                done = done.saturating_add(piece);
+                continue;
+            }
+            let error = std::io::Error::last_os_error();
+            match error.raw_os_error() {
+                Some(libc::EINTR) => {}
+                Some(libc::EOPNOTSUPP | libc::ENOSYS) => return fill(file, len),
+                _ => return Err(failed(error)),
+            }
         }
-        let error = std::io::Error::last_os_error();
-        match error.raw_os_error() {
-            Some(libc::EINTR) => {}
-            Some(libc::EOPNOTSUPP | libc::ENOSYS) => return fill(file, len),
-            _ => return Err(failed(error)),
-        }
+        Ok(())
     }
     #[cfg(target_os = "macos")]
     {
@@ -145,4 +167,38 @@ fn fill(file: &File, len: u64) -> Result<(), Error> {
         written = written.saturating_add(piece.len() as u64);
     }
     Ok(())
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    /// Kilobytes of the mapping that begins at `address` which have been written since the last sync (proc(5)).
+    fn dirty_kilobytes(address: usize) -> usize {
+        let maps = fs::read_to_string("/proc/self/smaps").unwrap();
+        let mut lines = maps.lines().skip_while(|line| !line.starts_with(&format!("{address:x}-"))).skip(1);
+        let of = |line: &str, name: &str| {
+            line.strip_prefix(name)?.split_whitespace().next()?.parse::<usize>().ok()
+        };
+        // Up to the next mapping.
+        let lines = lines.by_ref().take_while(|line| !line.starts_with("VmFlags"));
+        lines.filter_map(|line| of(line, "Shared_Dirty:").or_else(|| of(line, "Private_Dirty:"))).sum()
+    }
+
+    #[test]
+    fn touched_pages_are_written_and_the_same() {
+        let path = std::env::temp_dir().join(format!("gloom-touch-{}", std::process::id()));
+        let content: Vec<u8> = (0..40 * 4096 + 16).map(|i| (i * 7 % 251) as u8).collect();
+        fs::write(&path, &content).unwrap();
+        let file = fs::OpenOptions::new().read(true).write(true).open(&path).unwrap();
+        let mapping = Mapping::new(&file, content.len() as u64, true).unwrap();
+        mapping.sync().unwrap();
+        mapping.touch();
+        assert_eq!(dirty_kilobytes(mapping.base.addr().get()), 41 * 4);
+        mapping.sync().unwrap();
+        drop(mapping);
+        assert_eq!(fs::read(&path).unwrap(), content);
+        fs::remove_file(&path).unwrap();
+    }
 }
