@@ -124,7 +124,7 @@ typedef struct {
   // 0 for filters that every implementation can read; else the seed of XXH3.
   uint64_t seed;
   // The most bytes the blocks may take, 0 for no limit. More is refused before anything is
-  // allocated. Bookkeeping comes on top: less than 5 KiB, or 64 bytes a shard.
+  // allocated. Bookkeeping comes on top: less than 5 KiB, or 64 bytes a shard and less than 1 KiB.
   uint64_t max_bytes;
   // Round num_blocks up to a multiple of this, so that the filter can be folded; 0 for no.
   uint64_t block_multiple;
@@ -291,8 +291,8 @@ gloom_filter *gloom_new(uint64_t expected_items, double fp_rate);
 gloom_filter *gloom_new_atomic(uint64_t expected_items, double fp_rate);
 
 // Makes a sharded filter; otherwise as gloom_new. num_shards 0 lets the library choose, from the number
-// of processors and the size; another number, at most 65536, is rounded up to a power of two and then
-// down to what the number of blocks allows.
+// of processors and the size; another number, at most 65536 (NULL above), is rounded up to a power of two
+// and then down to what the number of blocks allows.
 gloom_filter *gloom_new_sharded(uint64_t expected_items, double fp_rate, uint32_t num_shards);
 
 // Sets *options to GLOOM_OPTIONS_INIT, for languages without macros. NULL is ignored. It always sets the
@@ -303,8 +303,8 @@ void gloom_options_init(gloom_options *options);
 // Makes a filter as options describe it and writes it to *out; free it with gloom_free.
 //
 // Everything is checked before memory is taken. Memory of large filters is cleared by the system page by
-// page when it is first used, so creation takes well under a millisecond whatever the size. A failed call leaves
-// *out as it was.
+// page when it is first used, so creation takes well under a millisecond whatever the size, and milliseconds only
+// with tens of thousands of shards. A failed call leaves *out as it was.
 //
 // GLOOM_ERR_NULL, GLOOM_ERR_INVALID_ARGUMENT, GLOOM_ERR_UNSUPPORTED (an option of a later release),
 // GLOOM_ERR_UNREACHABLE_RATE (the message says the smallest), GLOOM_ERR_LIMIT, GLOOM_ERR_OUT_OF_MEMORY.
@@ -458,10 +458,10 @@ uint32_t gloom_num_shards(const gloom_filter *filter);
 // The seed of the hash; 0 for NULL.
 uint64_t gloom_seed(const gloom_filter *filter);
 
-// The number of keys that was planned for; 0 if made from num_blocks and k or loaded from v1, and for NULL.
+// The number of keys that was planned for; 0 if made from num_blocks and k, folded or loaded from v1, and for NULL.
 uint64_t gloom_expected_items(const gloom_filter *filter);
 
-// The false-positive rate that was asked for; 0 if made from num_blocks and k or loaded from v1; 1 for NULL.
+// The false-positive rate that was asked for; 0 if made from num_blocks and k, folded or loaded from v1; 1 for NULL.
 double gloom_fp_rate(const gloom_filter *filter);
 
 // Is the filter a mapped file? false for NULL.
@@ -621,28 +621,35 @@ gloom_status gloom_read(gloom_read_fn read,
                         gloom_error *error);
 
 // Saves the filter to a file in a format (GLOOM_FORMAT_...). The file appears whole or not at all: a crash, a
-// full disk or a failed call leaves the old one as it was. On return the new one is on the disk. Others may
-// add meanwhile: the file holds every key whose add had returned before the call.
+// full disk or a failed call leaves the old one as it was. (But if the very last step fails, writing the folder
+// to the disk, the new one is there already.) On return the new one is on the disk. Others may add meanwhile: the
+// file holds every key whose add had returned before the call.
 //
 // The new file is written beside the old one under another name (.NAME.gloom-...), which a process that is
-// killed leaves behind, and has the old one's permissions.
+// killed leaves behind, and has the old one's permissions. An old file that may be neither read nor written is
+// not replaced: it could be mapped.
 //
 // GLOOM_ERR_NULL, GLOOM_ERR_INVALID_ARGUMENT (format), GLOOM_ERR_UNSUPPORTED (v1 holds no seed),
 // GLOOM_ERR_BUSY (the file is mapped for writing), GLOOM_ERR_IO.
-gloom_status gloom_save(const gloom_filter *filter, const char *path, int32_t format, gloom_error *error);
+gloom_status gloom_save(const gloom_filter *filter,
+                        const char *path,
+                        int32_t format,
+                        gloom_error *error);
 
 // Loads the filter in a file, whatever its format, and writes it to *out; free it with gloom_free. options may
 // be NULL: an atomic filter, no limit.
 //
-// The length of the file and the limit are verified before memory is taken. Failures as gloom_deserialize,
-// and GLOOM_ERR_IO. *out is untouched then.
+// The length of the file and the limit are verified before memory is taken. A pipe has no length: it is read as
+// by gloom_read, and opening it waits for who writes to it.
+//
+// Failures as gloom_deserialize, and GLOOM_ERR_IO. *out is untouched then.
 gloom_status gloom_load(const char *path,
                         const gloom_load_options *options,
                         gloom_filter **out,
                         gloom_error *error);
 
 // Writes to *out what the header of a file tells, without reading the rest. out->struct_size must be set
-// (GLOOM_FILE_INFO_INIT).
+// (GLOOM_FILE_INFO_INIT). Opening a pipe waits for who writes to it.
 //
 // GLOOM_ERR_NULL, GLOOM_ERR_INVALID_ARGUMENT, GLOOM_ERR_IO, GLOOM_ERR_CORRUPT (not a filter, or of another
 // length), GLOOM_ERR_UNSUPPORTED (another version, layout or hash). *out is untouched then.
@@ -661,14 +668,15 @@ gloom_status gloom_map_create(const char *path,
                               gloom_error *error);
 
 // Uses the filter in a native file where it is, and writes it to *out; close it with gloom_free. Takes
-// milliseconds, whatever the size. flags are GLOOM_MAP_...
+// milliseconds, whatever the size; but a file to write in tmpfs takes time in proportion, since that looks at every
+// page when space is reserved. flags are GLOOM_MAP_...
 //
 // Read-only (flags 0), any number of processes share one copy in memory, and writes give
 // GLOOM_ERR_READ_ONLY. With GLOOM_MAP_READ_WRITE, adds go to the file and are seen at once by all who map it; the
-// filter is atomic. gloom_sync makes them durable; a process that dies loses none; if the system fails, adds
-// since the last gloom_sync may be lost, and the file is refused from then on without GLOOM_MAP_ALLOW_DIRTY. The
-// last writer who closes the file reads all of it to write its checksum: without GLOOM_MAP_VERIFY, also one that
-// agrees with damage that was there before.
+// filter is atomic, and the disk space that a file with holes lacks is taken. gloom_sync makes adds durable; a
+// process that dies loses none; if the system fails, adds since the last gloom_sync may be lost, and the file is
+// refused from then on without GLOOM_MAP_ALLOW_DIRTY. The last writer who closes the file reads all of it to write
+// its checksum: without GLOOM_MAP_VERIFY, also one that agrees with damage that was there before.
 //
 // The file must not be truncated while it is mapped: reading what is no longer there ends the process with
 // SIGBUS. Replacing it (gloom_save to the same path by another process that does not find it mapped for

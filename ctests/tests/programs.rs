@@ -24,6 +24,11 @@ fn errors() {
     Program::new("errors", Library::Static).run(&[]);
 }
 
+#[test]
+fn small_stack() {
+    Program::new("small_stack", Library::Static).run(&[]);
+}
+
 /// `--wrap` is an option of the linkers on Linux.
 #[cfg(target_os = "linux")]
 #[test]

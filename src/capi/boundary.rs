@@ -224,19 +224,24 @@ pub(super) unsafe fn bytes<'a>(
 ///
 /// # Safety
 /// `out` is writable.
-pub(super) unsafe fn give(filter: Filter, out: *mut *mut gloom_filter) -> Result<(), Error> {
+pub(super) unsafe fn give(
+    make: impl FnOnce() -> Result<Filter, Error>,
+    out: *mut *mut gloom_filter,
+) -> Result<(), Error> {
     may_panic();
     let layout = Layout::new::<gloom_filter>();
     // `Box::new` would abort the process if there is no memory.
     // SAFETY: the size of a filter is not zero.
-    let handle = unsafe { std::alloc::alloc(layout) }.cast::<gloom_filter>();
-    if handle.is_null() {
+    let memory = unsafe { std::alloc::alloc(layout) }.cast::<MaybeUninit<gloom_filter>>();
+    if memory.is_null() {
         return Err(Error::OutOfMemory { bytes: layout.size() as u64 });
     }
-    // SAFETY: freshly allocated with the layout of what is written; `gloom_free` makes it a Box again.
-    unsafe { handle.write(gloom_filter(filter)) };
-    // SAFETY: by this function's contract.
-    unsafe { out.write(handle) };
+    // SAFETY: freshly allocated as a Box would be, and may be uninitialised.
+    let handle = unsafe { Box::from_raw(memory) };
+    // Last, since a file that is made cannot always be unmade: others may have it mapped already.
+    let filter = Box::write(handle, gloom_filter(make()?));
+    // SAFETY: by this function's contract. `gloom_free` makes it a Box again.
+    unsafe { out.write(Box::into_raw(filter)) };
     Ok(())
 }
 

@@ -91,7 +91,7 @@ pub unsafe extern "C" fn gloom_deserialize(
             not_null(out, "out")?;
             let options = load_options(options)?;
             let data = bytes(data.cast(), len, ["data", "len"])?;
-            give(Filter::from_bytes(data, &options)?, out)
+            give(|| Filter::from_bytes(data, &options), out)
         })
     }
 }
@@ -154,7 +154,7 @@ pub unsafe extern "C" fn gloom_read(
             let mut source = |buffer: &mut [u8]| {
                 done(read(context, buffer.as_mut_ptr().cast(), buffer.len()), "reading by the callback")
             };
-            give(Filter::deserialize(&mut source, &options)?, out)
+            give(|| Filter::deserialize(&mut source, &options), out)
         })
     }
 }

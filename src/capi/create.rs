@@ -24,8 +24,8 @@ pub extern "C" fn gloom_new_atomic(expected_items: u64, fp_rate: f64) -> *mut gl
 }
 
 /// Makes a sharded filter; otherwise as gloom_new. num_shards 0 lets the library choose, from the number
-/// of processors and the size; another number, at most 65536, is rounded up to a power of two and then
-/// down to what the number of blocks allows.
+/// of processors and the size; another number, at most 65536 (NULL above), is rounded up to a power of two
+/// and then down to what the number of blocks allows.
 #[unsafe(no_mangle)]
 pub extern "C" fn gloom_new_sharded(expected_items: u64, fp_rate: f64, num_shards: u32) -> *mut gloom_filter {
     made(|| Filter::new_sharded(expected_items, fp_rate, num_shards))
@@ -38,7 +38,7 @@ pub extern "C" fn gloom_new_sharded(expected_items: u64, fp_rate: f64, num_shard
 pub unsafe extern "C" fn gloom_options_init(options: *mut gloom_options) {
     boundary((), || {
         if !options.is_null() {
-            // SAFETY: the caller's struct, which has this release's size.
+            // SAFETY: the caller's struct has at least the size of the first release's, which this is.
             unsafe { options.write_unaligned(INITIAL_OPTIONS) };
         }
     });
@@ -61,8 +61,8 @@ const INITIAL_OPTIONS: gloom_options = gloom_options {
 /// Makes a filter as options describe it and writes it to *out; free it with gloom_free.
 ///
 /// Everything is checked before memory is taken. Memory of large filters is cleared by the system page by
-/// page when it is first used, so creation takes well under a millisecond whatever the size. A failed call leaves
-/// *out as it was.
+/// page when it is first used, so creation takes well under a millisecond whatever the size, and milliseconds only
+/// with tens of thousands of shards. A failed call leaves *out as it was.
 ///
 /// GLOOM_ERR_NULL, GLOOM_ERR_INVALID_ARGUMENT, GLOOM_ERR_UNSUPPORTED (an option of a later release),
 /// GLOOM_ERR_UNREACHABLE_RATE (the message says the smallest), GLOOM_ERR_LIMIT, GLOOM_ERR_OUT_OF_MEMORY.
@@ -77,7 +77,8 @@ pub unsafe extern "C" fn gloom_create(
         checked(error, || {
             not_null(out, "out")?;
             let options = read_sized(options, "options")?;
-            give(Filter::create(&wanted(&options)?)?, out)
+            let options = wanted(&options)?;
+            give(|| Filter::create(&options), out)
         })
     }
 }
@@ -158,7 +159,7 @@ fn made(make: impl FnOnce() -> Result<Filter, Error>) -> *mut gloom_filter {
     answered(null_mut(), || {
         let mut handle = null_mut();
         // SAFETY: `handle` is ours.
-        unsafe { give(make()?, &mut handle)? };
+        unsafe { give(make, &mut handle)? };
         Ok(handle)
     })
 }

@@ -47,14 +47,14 @@ pub unsafe extern "C" fn gloom_seed(filter: *const gloom_filter) -> u64 {
     unsafe { fact(filter, 0, Filter::seed) }
 }
 
-/// The number of keys that was planned for; 0 if made from num_blocks and k or loaded from v1, and for NULL.
+/// The number of keys that was planned for; 0 if made from num_blocks and k, folded or loaded from v1, and for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn gloom_expected_items(filter: *const gloom_filter) -> u64 {
     // SAFETY: the caller's handle.
     unsafe { fact(filter, 0, Filter::expected_items) }
 }
 
-/// The false-positive rate that was asked for; 0 if made from num_blocks and k or loaded from v1; 1 for NULL.
+/// The false-positive rate that was asked for; 0 if made from num_blocks and k, folded or loaded from v1; 1 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn gloom_fp_rate(filter: *const gloom_filter) -> f64 {
     // SAFETY: the caller's handle.

@@ -10,11 +10,13 @@ use crate::format::Format;
 use std::ffi::c_char;
 
 /// Saves the filter to a file in a format (GLOOM_FORMAT_...). The file appears whole or not at all: a crash, a
-/// full disk or a failed call leaves the old one as it was. On return the new one is on the disk. Others may
-/// add meanwhile: the file holds every key whose add had returned before the call.
+/// full disk or a failed call leaves the old one as it was. (But if the very last step fails, writing the folder
+/// to the disk, the new one is there already.) On return the new one is on the disk. Others may add meanwhile: the
+/// file holds every key whose add had returned before the call.
 ///
 /// The new file is written beside the old one under another name (.NAME.gloom-...), which a process that is
-/// killed leaves behind, and has the old one's permissions.
+/// killed leaves behind, and has the old one's permissions. An old file that may be neither read nor written is
+/// not replaced: it could be mapped.
 ///
 /// GLOOM_ERR_NULL, GLOOM_ERR_INVALID_ARGUMENT (format), GLOOM_ERR_UNSUPPORTED (v1 holds no seed),
 /// GLOOM_ERR_BUSY (the file is mapped for writing), GLOOM_ERR_IO.
@@ -37,8 +39,10 @@ pub unsafe extern "C" fn gloom_save(
 /// Loads the filter in a file, whatever its format, and writes it to *out; free it with gloom_free. options may
 /// be NULL: an atomic filter, no limit.
 ///
-/// The length of the file and the limit are verified before memory is taken. Failures as gloom_deserialize,
-/// and GLOOM_ERR_IO. *out is untouched then.
+/// The length of the file and the limit are verified before memory is taken. A pipe has no length: it is read as
+/// by gloom_read, and opening it waits for who writes to it.
+///
+/// Failures as gloom_deserialize, and GLOOM_ERR_IO. *out is untouched then.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn gloom_load(
     path: *const c_char,
@@ -52,13 +56,13 @@ pub unsafe extern "C" fn gloom_load(
             let path = self::path(path)?;
             not_null(out, "out")?;
             let options = load_options(options)?;
-            give(Filter::load(path, &options)?, out)
+            give(|| Filter::load(path, &options), out)
         })
     }
 }
 
 /// Writes to *out what the header of a file tells, without reading the rest. out->struct_size must be set
-/// (GLOOM_FILE_INFO_INIT).
+/// (GLOOM_FILE_INFO_INIT). Opening a pipe waits for who writes to it.
 ///
 /// GLOOM_ERR_NULL, GLOOM_ERR_INVALID_ARGUMENT, GLOOM_ERR_IO, GLOOM_ERR_CORRUPT (not a filter, or of another
 /// length), GLOOM_ERR_UNSUPPORTED (another version, layout or hash). *out is untouched then.
@@ -114,23 +118,21 @@ pub unsafe extern "C" fn gloom_map_create(
             let path = self::path(path)?;
             not_null(out, "out")?;
             let options = wanted(&read_sized(options, "options")?)?;
-            give(Filter::map_create(path, &options)?, out).inspect_err(|_| {
-                // No memory for the handle.
-                let _ = std::fs::remove_file(path);
-            })
+            give(|| Filter::map_create(path, &options), out)
         })
     }
 }
 
 /// Uses the filter in a native file where it is, and writes it to *out; close it with gloom_free. Takes
-/// milliseconds, whatever the size. flags are GLOOM_MAP_...
+/// milliseconds, whatever the size; but a file to write in tmpfs takes time in proportion, since that looks at every
+/// page when space is reserved. flags are GLOOM_MAP_...
 ///
 /// Read-only (flags 0), any number of processes share one copy in memory, and writes give
 /// GLOOM_ERR_READ_ONLY. With GLOOM_MAP_READ_WRITE, adds go to the file and are seen at once by all who map it; the
-/// filter is atomic. gloom_sync makes them durable; a process that dies loses none; if the system fails, adds
-/// since the last gloom_sync may be lost, and the file is refused from then on without GLOOM_MAP_ALLOW_DIRTY. The
-/// last writer who closes the file reads all of it to write its checksum: without GLOOM_MAP_VERIFY, also one that
-/// agrees with damage that was there before.
+/// filter is atomic, and the disk space that a file with holes lacks is taken. gloom_sync makes adds durable; a
+/// process that dies loses none; if the system fails, adds since the last gloom_sync may be lost, and the file is
+/// refused from then on without GLOOM_MAP_ALLOW_DIRTY. The last writer who closes the file reads all of it to write
+/// its checksum: without GLOOM_MAP_VERIFY, also one that agrees with damage that was there before.
 ///
 /// The file must not be truncated while it is mapped: reading what is no longer there ends the process with
 /// SIGBUS. Replacing it (gloom_save to the same path by another process that does not find it mapped for
@@ -160,7 +162,7 @@ pub unsafe extern "C" fn gloom_map(
                 verify: flags & GLOOM_MAP_VERIFY != 0,
                 allow_dirty: flags & GLOOM_MAP_ALLOW_DIRTY != 0,
             };
-            give(Filter::map(path, &options)?, out)
+            give(|| Filter::map(path, &options), out)
         })
     }
 }

@@ -99,7 +99,7 @@ pub struct gloom_options {
     /// 0 for filters that every implementation can read; else the seed of XXH3.
     pub seed: u64,
     /// The most bytes the blocks may take, 0 for no limit. More is refused before anything is
-    /// allocated. Bookkeeping comes on top: less than 5 KiB, or 64 bytes a shard.
+    /// allocated. Bookkeeping comes on top: less than 5 KiB, or 64 bytes a shard and less than 1 KiB.
     pub max_bytes: u64,
     /// Round num_blocks up to a multiple of this, so that the filter can be folded; 0 for no.
     pub block_multiple: u64,

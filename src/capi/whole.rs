@@ -73,7 +73,8 @@ pub unsafe extern "C" fn gloom_fold(
     unsafe {
         checked(error, || {
             not_null(out, "out")?;
-            give(filter(source, "source")?.fold(factor)?, out)
+            let source = filter(source, "source")?;
+            give(|| source.fold(factor), out)
         })
     }
 }
@@ -108,7 +109,8 @@ pub unsafe extern "C" fn gloom_clone(
     unsafe {
         checked(error, || {
             not_null(out, "out")?;
-            give(filter(source, "source")?.try_clone()?, out)
+            let source = filter(source, "source")?;
+            give(|| source.try_clone(), out)
         })
     }
 }

@@ -59,7 +59,7 @@ pub struct Options {
     /// 0 for filters that every implementation of the layout can read; else the seed of XXH3.
     pub seed: u64,
     /// The most bytes that blocks may take; 0 for no limit. Checked before anything is allocated.
-    /// Bookkeeping comes on top: less than 5 KiB, or 64 bytes a shard.
+    /// Bookkeeping comes on top: less than 5 KiB, or 64 bytes a shard and less than 1 KiB.
     pub max_bytes: u64,
     /// Rounds the number of blocks up to a multiple of this, so that the filter can be folded; 0 for no.
     pub block_multiple: u64,
