@@ -80,7 +80,8 @@ func UnmarshalBinary(data []byte) (*Filter, error) {
 }
 
 // UnmarshalBinary replaces the filter by that of bytes of either format, made by a filter of any type. Others that are inside a
-// call finish it on the old one. If it fails, with the errors of the function [UnmarshalBinary], nothing changes.
+// call finish it on the old one. If that is a map, its file is closed before UnmarshalBinary returns, as by Close, which says
+// what that waits for. If it fails, with the errors of the function [UnmarshalBinary], nothing changes.
 func (f *Filter) UnmarshalBinary(data []byte) error {
 	return f.become(LoadConfig{}.decode(data, C.GLOOM_KIND_PLAIN))
 }

@@ -6,11 +6,13 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"example.org/gloom/bindings/go"
 )
@@ -167,6 +169,81 @@ func TestCloseOfAMapIsDone(t *testing.T) {
 		t.Errorf("%+v after Close", info)
 	}
 	check(t, gloom.New(1000, 0.01).Save(file, gloom.FormatNative))
+}
+
+// A map that another filter replaces is closed, too, without waiting for the collector.
+func TestReplacedMapIsClosed(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	data := must(gloom.New(1000, 0.01).MarshalBinary())
+	replacements := map[string]func(f *gloom.AtomicFilter) error{
+		"UnmarshalBinary": func(f *gloom.AtomicFilter) error { return f.UnmarshalBinary(data) },
+		"ReadFrom": func(f *gloom.AtomicFilter) error {
+			_, err := f.ReadFrom(bytes.NewReader(data))
+			return err
+		},
+	}
+	for name, replace := range replacements {
+		file := filepath.Join(t.TempDir(), "filter")
+		f := must(gloom.MapCreate(file, gloom.Config{ExpectedItems: 1000, FPRate: 0.01}))
+		f.AddString("key")
+		check(t, replace(f))
+		if f.IsMapped() || f.TestString("key") {
+			t.Errorf("%s: the map is still there", name)
+		}
+		if info := must(gloom.Inspect(file)); info.Dirty || info.Count != 1 {
+			t.Errorf("%s: %+v", name, info)
+		}
+		check(t, f.Save(file, gloom.FormatNative))
+		check(t, f.Close())
+	}
+}
+
+// While somebody is inside a call on a map, nobody who closes or replaces it returns, whoever came first.
+func TestAllWaitUntilAMapIsClosed(t *testing.T) {
+	data := must(gloom.New(1000, 0.01).MarshalBinary())
+	leave := map[string]func(f *gloom.AtomicFilter) error{
+		"Close":           (*gloom.AtomicFilter).Close,
+		"UnmarshalBinary": func(f *gloom.AtomicFilter) error { return f.UnmarshalBinary(data) },
+	}
+	for first, one := range leave {
+		for second, other := range leave {
+			file := filepath.Join(t.TempDir(), "filter")
+			f := must(gloom.MapCreate(file, gloom.Config{ExpectedItems: 1000, FPRate: 0.01}))
+			inside, goOn := make(chan bool), make(chan bool)
+			var wg sync.WaitGroup
+			wg.Add(3)
+			go func() {
+				defer wg.Done()
+				_, err := f.WriteTo(writer(func(p []byte) (int, error) {
+					inside <- true
+					<-goOn
+					return 0, errMine
+				}))
+				if err != errMine {
+					t.Errorf("error %v", err)
+				}
+			}()
+			<-inside
+			closes := func(name string, do func(f *gloom.AtomicFilter) error) {
+				defer wg.Done()
+				if err := do(f); err != nil {
+					t.Error(err)
+				}
+				if must(gloom.Inspect(file)).Dirty {
+					t.Errorf("%s, then %s: %s left the file dirty", first, second, name)
+				}
+			}
+			go closes(first, one)
+			for mapped := true; mapped; runtime.Gosched() {
+				mapped = panicked(func() { mapped = f.IsMapped() }) == nil && mapped
+			}
+			go closes(second, other)
+			time.Sleep(20 * time.Millisecond) // for who does not wait
+			close(goOn)
+			wg.Wait()
+			check(t, f.Close())
+		}
+	}
 }
 
 // resident is the memory of this process in bytes.

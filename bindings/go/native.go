@@ -187,7 +187,8 @@ func release(a allocation) {
 
 // core is what the three types have in common.
 type core struct {
-	handle atomic.Pointer[native]
+	handle    atomic.Pointer[native]
+	replacing sync.Mutex // held by who changes handle, until a map that was there is closed
 }
 
 // native returns the filter, or panics if it is closed.
@@ -208,49 +209,51 @@ func (c *core) self() *core { return c }
 // Other goroutines may be inside a call on the filter: they finish it. The memory goes when they have left and the
 // garbage collector has seen it, which Close starts if 64 MiB or more are waiting for that.
 //
-// A file that is mapped is closed before Close returns: Close waits for the calls on it to end, and runs the
-// collector to know when. The last writer's Close makes the file clean; call Sync before to learn of errors.
+// A file that is mapped is closed before Close returns, also if another goroutine is closing it: Close waits for the calls on it
+// to end, and runs the collector to know when. So a reader or writer that a stream calls must not close the map that is being
+// streamed. The last writer's Close makes the file clean; call Sync before to learn of errors.
 // The error is always nil; it makes the type an [io.Closer].
 func (c *core) Close() error {
-	if n := c.handle.Load(); n == nil || !n.mapped {
-		if n = c.handle.Swap(nil); n != nil {
-			outside.dropped(n.bytes)
-		}
-		return nil
-	}
-	if filter, users := c.detach(); filter != nil {
-		for pause := 100 * time.Microsecond; ; pause = min(2*pause, 50*time.Millisecond) {
-			runtime.GC()
-			if users.Value() == nil {
-				break
-			}
-			time.Sleep(pause) // somebody is inside a call
-		}
-		C.gloom_free(filter)
-	}
+	c.replace(nil)
 	return nil
 }
 
-// detach takes the filter away from its cleanup and from further callers. It is not inlined, so that Close itself is
-// none of the users that it waits for.
-//
-//go:noinline
-func (c *core) detach() (*C.gloom_filter, weak.Pointer[native]) {
-	n := c.handle.Swap(nil)
-	if n == nil {
-		return nil, weak.Pointer[native]{}
+// replace puts another filter, or none, into the place of the present one. A map that was there is closed when it returns, and so is
+// one that another goroutine has just replaced.
+func (c *core) replace(n *native) {
+	c.replacing.Lock()
+	defer c.replacing.Unlock()
+	filter, users := c.swap(n)
+	if filter == nil {
+		return
 	}
-	n.cleanup.Stop()
-	filter, users := n.filter, weak.Make(n)
-	runtime.KeepAlive(n)
-	return filter, users
+	for pause := 100 * time.Microsecond; ; pause = min(2*pause, 50*time.Millisecond) {
+		runtime.GC()
+		if users.Value() == nil {
+			break
+		}
+		time.Sleep(pause) // somebody is inside a call
+	}
+	C.gloom_free(filter)
 }
 
-// replace puts another filter into the place of the present one, if any.
-func (c *core) replace(n *native) {
-	if old := c.handle.Swap(n); old != nil {
-		outside.dropped(old.bytes)
+// swap puts another filter, or none, into the place of the present one. If that is a map, swap takes it away from its cleanup and
+// returns it; others are left to the collector. It is not inlined, so that replace itself is none of the users that it waits for.
+//
+//go:noinline
+func (c *core) swap(n *native) (*C.gloom_filter, weak.Pointer[native]) {
+	old := c.handle.Swap(n)
+	if old == nil {
+		return nil, weak.Pointer[native]{}
 	}
+	if !old.mapped {
+		outside.dropped(old.bytes)
+		return nil, weak.Pointer[native]{}
+	}
+	old.cleanup.Stop()
+	filter, users := old.filter, weak.Make(old)
+	runtime.KeepAlive(old)
+	return filter, users
 }
 
 // collector starts garbage collections that Go would not: it does not know of the memory behind a filter, and a

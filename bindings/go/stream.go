@@ -62,7 +62,8 @@ func ReadShardedAtomic(r io.Reader, c LoadConfig) (*ShardedAtomicFilter, error) 
 }
 
 // ReadFrom replaces the filter by one that it reads; see [Read]. There is no limit on memory. Unlike other types' ReadFrom,
-// it ends with the filter, not with r. If it fails, the filter is as it was.
+// it ends with the filter, not with r. A map that is replaced is closed, as by UnmarshalBinary. If it fails, the filter is as
+// it was.
 func (f *Filter) ReadFrom(r io.Reader) (int64, error) {
 	n, moved, err := LoadConfig{}.read(r, C.GLOOM_KIND_PLAIN)
 	return moved, f.become(n, err)
