@@ -46,13 +46,13 @@ func (b *Batch) Reset() {
 
 // Flush adds the keys to a filter and removes them from the batch. It panics as Add does; the batch keeps its keys then.
 func (b *Batch) Flush(f AnyFilter) {
-	f.self().AddBatch(b)
+	f.self().native().addBatch("Flush", b)
 	b.Reset()
 }
 
 // AddBatch adds the keys of a batch, which keeps them: one call of C, without copying. Goroutines and panics as for Add.
 func (c *core) AddBatch(b *Batch) {
-	c.native().addBatch(b)
+	c.native().addBatch("AddBatch", b)
 }
 
 // TestBatch tests the keys of a batch: result i is what Test answers for key i. The results are written to dst, which is
@@ -66,10 +66,10 @@ func (c *core) TestBatch(b *Batch, dst []bool) []bool {
 
 // AddMany adds keys, several times faster than Add does: their bytes are copied together, about a thousand keys at a time, for one
 // call of C. Goroutines and panics as for Add.
-func (c *core) AddMany(keys [][]byte) { addMany(c.native(), keys) }
+func (c *core) AddMany(keys [][]byte) { addMany("AddMany", c.native(), keys) }
 
 // AddManyString adds keys; otherwise as AddMany.
-func (c *core) AddManyString(keys []string) { addMany(c.native(), keys) }
+func (c *core) AddManyString(keys []string) { addMany("AddManyString", c.native(), keys) }
 
 // TestMany tests keys, several times faster than Test does: result i is what Test answers for key i. The results are written to
 // dst, which is made longer if necessary (nil is fine), and returned: dst[:len(keys)]. Goroutines as for Test.
@@ -105,7 +105,7 @@ func TestFixed[K FixedKey](f AnyFilter, keys []K, dst []bool) []bool {
 // or hashing.
 func (c *core) AddManyHash(hashes []Hash) {
 	n := c.native()
-	n.added(C.gloom_add_batch_hashes(n.filter, (*C.gloom_hash)(unsafe.Pointer(unsafe.SliceData(hashes))), C.size_t(len(hashes))))
+	n.added("AddManyHash", C.gloom_add_batch_hashes(n.filter, (*C.gloom_hash)(unsafe.Pointer(unsafe.SliceData(hashes))), C.size_t(len(hashes))))
 }
 
 // TestManyHash tests keys by their hashes, which must have been made with the filter's seed; otherwise as TestMany, without copying
@@ -131,16 +131,16 @@ func resultBytes(dst []bool) *C.uint8_t {
 	return (*C.uint8_t)(unsafe.Pointer(unsafe.SliceData(dst)))
 }
 
-// added ends a batch add.
-func (n *native) added(status C.gloom_status) {
+// added ends an add by the library; op is what the user called.
+func (n *native) added(op string, status C.gloom_status) {
 	runtime.KeepAlive(n)
 	if status != C.GLOOM_OK {
-		panic(failure("AddMany", status, nil))
+		panic(failure(op, status, nil))
 	}
 }
 
 func (n *native) addFixed(keys unsafe.Pointer, size uintptr, count int) {
-	n.added(C.gloom_add_batch_fixed(n.filter, keys, C.size_t(size), C.size_t(count)))
+	n.added("AddFixed", C.gloom_add_batch_fixed(n.filter, keys, C.size_t(size), C.size_t(count)))
 }
 
 // testFixed cannot fail: the arguments are those of slices. If it did, the library would fill dst with true, "maybe".
@@ -149,11 +149,11 @@ func (n *native) testFixed(keys unsafe.Pointer, size uintptr, dst []bool) {
 	runtime.KeepAlive(n)
 }
 
-func (n *native) addBatch(b *Batch) {
+func (n *native) addBatch(op string, b *Batch) {
 	if b.Len() == 0 {
 		return
 	}
-	n.added(C.gloom_add_batch_offsets64(n.filter, unsafe.Pointer(unsafe.SliceData(b.data)), C.size_t(len(b.data)),
+	n.added(op, C.gloom_add_batch_offsets64(n.filter, unsafe.Pointer(unsafe.SliceData(b.data)), C.size_t(len(b.data)),
 		unsafe.SliceData(b.offsets), C.size_t(b.Len())))
 }
 
@@ -213,11 +213,11 @@ func copyKey(dst []byte, key string) {
 	}
 }
 
-func addMany[K string | []byte](n *native, keys []K) {
+func addMany[K string | []byte](op string, n *native, keys []K) {
 	b := chunks.Get().(*Batch)
 	for len(keys) > 0 {
 		keys = fill(b, keys)
-		n.addBatch(b)
+		n.addBatch(op, b)
 	}
 	giveBack(b)
 }

@@ -31,24 +31,31 @@ func (n *native) portable() Format {
 
 // MarshalBinary writes the whole filter as bytes in [FormatV1]; with a seed, which v1 cannot hold, in [FormatNative]. Others may
 // add meanwhile, as for Save. The bytes are the only memory it takes.
-func (c *core) MarshalBinary() ([]byte, error) { return c.AppendBinary(nil) }
+func (c *core) MarshalBinary() ([]byte, error) {
+	n := c.native()
+	return n.append("MarshalBinary", nil, n.portable())
+}
 
 // AppendBinary appends what MarshalBinary returns.
 func (c *core) AppendBinary(b []byte) ([]byte, error) {
-	return c.AppendFormat(b, c.native().portable())
+	n := c.native()
+	return n.append("AppendBinary", b, n.portable())
 }
 
 // AppendFormat appends the filter as bytes in a format; otherwise as MarshalBinary. The error is [ErrUnsupported] (v1 holds no seed)
 // or [ErrInvalidArgument] (there is no such format); b is returned as it was then.
 func (c *core) AppendFormat(b []byte, format Format) ([]byte, error) {
-	n := c.native()
+	return c.native().append("AppendFormat", b, format)
+}
+
+func (n *native) append(op string, b []byte, format Format) ([]byte, error) {
 	var size C.uint64_t
 	var reason C.gloom_error
 	if status := C.gloom_serialized_size(n.filter, C.int32_t(format), &size, &reason); status != C.GLOOM_OK {
-		return b, failure("AppendFormat", status, &reason)
+		return b, failure(op, status, &reason)
 	}
 	if uint64(size) > uint64(math.MaxInt-len(b)) {
-		return b, &Error{Op: "AppendFormat", Status: ErrLimit, Message: "the filter is larger than a slice can be"}
+		return b, &Error{Op: op, Status: ErrLimit, Message: "the filter is larger than a slice can be"}
 	}
 	n.settle()
 	b = slices.Grow(b, int(size))
@@ -56,7 +63,7 @@ func (c *core) AppendFormat(b []byte, format Format) ([]byte, error) {
 	status := C.gloom_serialize(n.filter, C.int32_t(format), unsafe.Pointer(unsafe.SliceData(end)), C.size_t(size), nil, &reason)
 	runtime.KeepAlive(n)
 	if status != C.GLOOM_OK {
-		return b, failure("AppendFormat", status, &reason)
+		return b, failure(op, status, &reason)
 	}
 	return b[:len(b)+int(size)], nil
 }

@@ -370,6 +370,69 @@ func TestDroppedMap(t *testing.T) {
 	}
 }
 
+// An error names the function or method that was called, not one that it shares with others.
+func TestErrorsNameWhatWasCalled(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "filter")
+	check(t, gloom.NewWithParams(64, 7).Save(path, gloom.FormatNative))
+	f := must(gloom.Map(path, gloom.MapReadOnly))
+	defer f.Close()
+	var b gloom.Batch
+	b.AppendString("key")
+	var plain gloom.Filter
+	var sharded gloom.ShardedAtomicFilter
+	greedy := writer(func(p []byte) (int, error) { return len(p) + 1, nil })
+	liar := reader(func(p []byte) (int, error) { return -1, nil })
+	second := func(_ any, err error) error { return err }
+	for _, c := range []struct {
+		op   string
+		call func() error // or it panics
+	}{
+		{"Add", func() error { f.Add(nil); return nil }},
+		{"AddString", func() error { f.AddString(""); return nil }},
+		{"AddHash", func() error { f.AddHash(gloom.Hash{}); return nil }},
+		{"TestAndAdd", func() error { f.TestAndAdd(nil); return nil }},
+		{"TestAndAddString", func() error { f.TestAndAddString(""); return nil }},
+		{"AddMany", func() error { f.AddMany([][]byte{nil}); return nil }},
+		{"AddManyString", func() error { f.AddManyString([]string{""}); return nil }},
+		{"AddManyHash", func() error { f.AddManyHash(make([]gloom.Hash, 1)); return nil }},
+		{"AddFixed", func() error { gloom.AddFixed(f, []uint64{1}); return nil }},
+		{"AddBatch", func() error { f.AddBatch(&b); return nil }},
+		{"Flush", func() error { b.Flush(f); return nil }},
+		{"Clear", func() error { f.Clear(); return nil }},
+		{"Merge", func() error { return f.Merge(gloom.NewWithParams(64, 7)) }},
+		{"MergeBinary", func() error { return f.MergeBinary(nil) }},
+		{"Intersect", func() error { return f.Intersect(gloom.NewWithParams(64, 7)) }},
+		{"Fold", func() error { return second(f.Fold(3)) }},
+		{"Sync", f.Sync},
+		{"Save", func() error { return f.Save(path, 9) }},
+		{"AppendFormat", func() error { return second(f.AppendFormat(nil, 9)) }},
+		{"WriteTo", func() error { return second(f.WriteTo(greedy)) }},
+		{"WriteFormat", func() error { return second(f.WriteFormat(greedy, gloom.FormatV1)) }},
+		{"WriteFormat", func() error { return second(f.WriteFormat(greedy, 9)) }},
+		{"UnmarshalBinary", func() error { return f.UnmarshalBinary(nil) }},
+		{"UnmarshalBinary", func() error { return second(gloom.UnmarshalBinary(nil)) }},
+		{"Read", func() error { return second(gloom.Read(liar, gloom.LoadConfig{})) }},
+		{"Read", func() error { return second(gloom.Read(strings.NewReader(""), gloom.LoadConfig{})) }},
+		{"ReadAtomic", func() error { return second(gloom.ReadAtomic(strings.NewReader(""), gloom.LoadConfig{})) }},
+		{"ReadShardedAtomic", func() error { return second(gloom.ReadShardedAtomic(strings.NewReader(""), gloom.LoadConfig{})) }},
+		{"ReadFrom", func() error { return second(f.ReadFrom(liar)) }},
+		{"ReadFrom", func() error { return second(plain.ReadFrom(strings.NewReader(""))) }},
+		{"ReadFrom", func() error { return second(sharded.ReadFrom(strings.NewReader(""))) }},
+	} {
+		var err error
+		if reason := panicked(func() { err = c.call() }); reason != nil {
+			err, _ = reason.(error)
+		}
+		var e *gloom.Error
+		if !errors.As(err, &e) || e.Op != c.op {
+			t.Errorf("%s: %v", c.op, err)
+		}
+	}
+	if b.Len() != 1 {
+		t.Error("Flush failed and has emptied the batch")
+	}
+}
+
 func ExampleError() {
 	_, err := gloom.Load("no such file", gloom.LoadConfig{})
 	var reason *gloom.Error

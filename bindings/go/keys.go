@@ -14,11 +14,15 @@ import (
 //
 // It panics with an error that is [ErrReadOnly] if the filter is mapped read-only.
 func (c *core) Add(data []byte) {
-	c.AddString(text(data))
+	c.add("Add", text(data))
 }
 
 // AddString adds a key; otherwise as Add.
 func (c *core) AddString(s string) {
+	c.add("AddString", s)
+}
+
+func (c *core) add(op, s string) {
 	n := c.native()
 	if n.inGo && n.seed == 0 { // as in TestString
 		h := xxh3.HashString128(s)
@@ -31,11 +35,7 @@ func (c *core) AddString(s string) {
 		n.add(HashString(s, n.seed))
 		return
 	}
-	status := C.gloom_add(n.filter, pointer(s), C.size_t(len(s)))
-	runtime.KeepAlive(n)
-	if status != C.GLOOM_OK {
-		panic(failure("Add", status, nil))
-	}
+	n.added(op, C.gloom_add(n.filter, pointer(s), C.size_t(len(s))))
 }
 
 // Test answers whether the key is in the set: false means certainly not, true means probably. Any number of goroutines may
@@ -61,21 +61,21 @@ func (c *core) TestString(s string) bool {
 // TestAndAdd adds a key and answers whether it was in the set before: false means certainly not, true means probably. Of
 // goroutines that race to add one new key, several may be told false. Otherwise as Add: goroutines, cost, count, panics.
 func (c *core) TestAndAdd(data []byte) bool {
-	return c.TestAndAddString(text(data))
+	return c.testAndAdd("TestAndAdd", text(data))
 }
 
 // TestAndAddString adds and answers as TestAndAdd.
 func (c *core) TestAndAddString(s string) bool {
+	return c.testAndAdd("TestAndAddString", s)
+}
+
+func (c *core) testAndAdd(op, s string) bool {
 	n := c.native()
 	if n.inGo {
 		return n.add(HashString(s, n.seed))
 	}
 	var present C.bool
-	status := C.gloom_test_and_add(n.filter, pointer(s), C.size_t(len(s)), &present)
-	runtime.KeepAlive(n)
-	if status != C.GLOOM_OK {
-		panic(failure("TestAndAdd", status, nil))
-	}
+	n.added(op, C.gloom_test_and_add(n.filter, pointer(s), C.size_t(len(s)), &present))
 	return bool(present)
 }
 
@@ -86,11 +86,7 @@ func (c *core) AddHash(h Hash) {
 		n.add(h)
 		return
 	}
-	status := C.gloom_add_hash(n.filter, C.gloom_hash{lo: C.uint64_t(h.Lo), hi: C.uint64_t(h.Hi)})
-	runtime.KeepAlive(n)
-	if status != C.GLOOM_OK {
-		panic(failure("AddHash", status, nil))
-	}
+	n.added("AddHash", C.gloom_add_hash(n.filter, C.gloom_hash{lo: C.uint64_t(h.Lo), hi: C.uint64_t(h.Hi)}))
 }
 
 // TestHash tests a key by its hash, which must have been made with the filter's seed; otherwise as Test, without hashing.
