@@ -332,6 +332,8 @@ func TestMap(t *testing.T) {
 	}
 	wantError(t, r.Merge(model), gloom.ErrReadOnly)
 	wantError(t, r.Intersect(model), gloom.ErrReadOnly)
+	wantError(t, r.Merge(r), gloom.ErrReadOnly) // though nothing would change
+	wantError(t, r.Intersect(r), gloom.ErrReadOnly)
 	wantError(t, r.Sync(), gloom.ErrReadOnly)
 	copied := must(r.Clone())
 	copied.AddString("yes")

@@ -14,9 +14,6 @@ import (
 // The error is [ErrIncompatible] if K, NumBlocks or Seed differ, or [ErrReadOnly]. Nothing has changed then.
 func (c *core) Merge(source AnyFilter) error {
 	target, from := c.native(), source.self().native()
-	if target == from {
-		return nil
-	}
 	from.settle()
 	return target.change("Merge", func(reason *C.gloom_error) C.gloom_status {
 		status := C.gloom_merge(target.filter, from.filter, reason)
@@ -39,9 +36,6 @@ func (c *core) MergeBinary(data []byte) error {
 // those of Merge.
 func (c *core) Intersect(source AnyFilter) error {
 	target, from := c.native(), source.self().native()
-	if target == from {
-		return nil
-	}
 	target.settle()
 	from.settle()
 	return target.change("Intersect", func(reason *C.gloom_error) C.gloom_status {
