@@ -79,7 +79,8 @@ func (c LoadConfig) decode(data []byte, kind C.int32_t) (*native, error) {
 	return adopt(filter), nil
 }
 
-// UnmarshalBinary makes a filter of bytes of either format. They take at most as much memory as they are long.
+// UnmarshalBinary makes a filter of bytes of either format. Its blocks take less memory than the bytes are long; some
+// hundred bytes of bookkeeping come on top.
 //
 // The error is [ErrCorrupt], [ErrUnsupported] or [ErrOutOfMemory].
 func UnmarshalBinary(data []byte) (*Filter, error) {

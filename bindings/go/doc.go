@@ -37,14 +37,15 @@
 // # Cost
 //
 // A key costs one hash and one cache line. Methods that work on the whole filter say so: they go through all of its
-// memory. All others take nanoseconds, or what they say. Nothing allocates Go memory in steady state, except where new filters or
-// bytes are returned.
+// memory. All others take nanoseconds, or what they say. Adds, tests, batches and the figures of a filter allocate no Go memory
+// in steady state. Everything else ([AtomicFilter.Merge], [AtomicFilter.Save], [SizeFor], ...) may allocate some small objects,
+// however large the filter, besides the filter or bytes that it returns.
 //
 // # Guarantees
 //
-// A test that happens after an add returned (by the Go memory model) answers true. The false-positive rate of a
-// filter with all expected keys is at most the one asked for. Nothing is added to or removed from a filter by a
-// call that fails.
+// A test that happens after an add returned (by the Go memory model) answers true. The false-positive rate to expect of a
+// filter with all expected keys is at most the one asked for; the rate of one such filter is a little above or below the one
+// to expect, since that depends on the keys. Nothing is added to or removed from a filter by a call that fails.
 //
 // # Closing
 //

@@ -86,7 +86,8 @@ func (c *core) FPRate() float64 {
 	return rate
 }
 
-// MemoryBytes is the memory that the filter takes outside of Go, or the size of the file that it maps.
+// MemoryBytes is the memory that the filter takes outside of Go: the blocks and the library's bookkeeping. The blocks of a map
+// count, too, though they are the file's; its header does not: [Inspect] tells the size of a file.
 func (c *core) MemoryBytes() uint64 {
 	n := c.native()
 	bytes := uint64(C.gloom_memory_bytes(n.filter))
@@ -105,7 +106,7 @@ func (c *core) IsReadOnly() bool {
 	return readOnly
 }
 
-// SIMDLevel is the instruction set that the library uses: "portable", "avx2", ...
+// SIMDLevel is the instruction set that the library uses: "portable", "avx2", ... It makes the string anew.
 func (c *core) SIMDLevel() string {
 	n := c.native()
 	level := C.GoString(C.gloom_simd_level(n.filter))

@@ -57,8 +57,9 @@ func withPath(op, path string, do func(path *C.char, reason *C.gloom_error) C.gl
 }
 
 // Save saves the filter to a file. The file appears whole or not at all: a crash, a full disk or a failed call leave the
-// old one as it was. On return the new one is on the disk. Others may add meanwhile: the file holds every key whose
-// add had returned before. It reads the whole filter and waits for the disk.
+// old one as it was. The exception is a failure of the very last step, writing the folder to the disk: the new file is in
+// place then, though Save returns [ErrIO]. Without an error the new one is on the disk. Others may add meanwhile: the file
+// holds every key whose add had returned before. It reads the whole filter and waits for the disk.
 //
 // The error is [ErrUnsupported] (v1 holds no seed), [ErrBusy] (the file is mapped for writing) or [ErrIO], which also
 // matches the system's, such as [io/fs.ErrPermission].
@@ -151,8 +152,9 @@ const (
 	MapAllowDirty MapMode = C.GLOOM_MAP_ALLOW_DIRTY
 )
 
-// Map uses the filter in a file of [FormatNative] where it is. It takes milliseconds, whatever the size. Sync makes adds
-// durable. A process that dies loses none.
+// Map uses the filter in a file of [FormatNative] where it is. It takes milliseconds, whatever the size, unless MapVerify reads
+// the file. MapReadWrite first has the system allocate all of the file's space: on tmpfs (/dev/shm) that takes time in proportion
+// to the size, since the system goes through all pages. Sync makes adds durable. A process that dies loses none.
 //
 // Nobody may make the file shorter while it is mapped: reading what is not there any more ends the process.
 // Replacing it (Save by another process, rename) is fine: the map goes on with the old file.

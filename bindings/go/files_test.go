@@ -290,6 +290,9 @@ func TestMap(t *testing.T) {
 	}
 	f.AddManyString(keys[500:])
 	check(t, f.Sync())
+	if bytes := f.MemoryBytes(); bytes < f.NumBlocks()*64 || bytes > f.NumBlocks()*64+8*1024 {
+		t.Errorf("MemoryBytes() = %d", bytes)
+	}
 	model := must(gloom.OpenAtomic(gloom.Config{ExpectedItems: 1000, FPRate: 0.01, BlockMultiple: 2}))
 	model.AddManyString(keys)
 	if !f.Equal(model) || f.Count() != 1000 {

@@ -218,8 +218,8 @@ func (c *core) Close() error {
 	return nil
 }
 
-// replace puts another filter, or none, into the place of the present one. A map that was there is closed when it returns, and so is
-// one that another goroutine has just replaced.
+// replace puts another filter, or none, into the place of the present one. When it returns, a map that was there is closed, also
+// if another goroutine was first to replace it.
 func (c *core) replace(n *native) {
 	c.replacing.Lock()
 	defer c.replacing.Unlock()
