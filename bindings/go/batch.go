@@ -1,6 +1,6 @@
 package gloom
 
-// #include "gloom.h"
+// #include "bytes.h"
 import "C"
 
 import (
@@ -140,12 +140,12 @@ func (n *native) added(op string, status C.gloom_status) {
 }
 
 func (n *native) addFixed(keys unsafe.Pointer, size uintptr, count int) {
-	n.added("AddFixed", C.gloom_add_batch_fixed(n.filter, keys, C.size_t(size), C.size_t(count)))
+	n.added("AddFixed", C.go_add_batch_fixed(n.filter, (*C.uint8_t)(keys), C.size_t(size), C.size_t(count)))
 }
 
 // testFixed cannot fail: the arguments are those of slices. If it did, the library would fill dst with true, "maybe".
 func (n *native) testFixed(keys unsafe.Pointer, size uintptr, dst []bool) {
-	C.gloom_test_batch_fixed(n.filter, keys, C.size_t(size), C.size_t(len(dst)), resultBytes(dst), nil)
+	C.go_test_batch_fixed(n.filter, (*C.uint8_t)(keys), C.size_t(size), C.size_t(len(dst)), resultBytes(dst))
 	runtime.KeepAlive(n)
 }
 
@@ -153,7 +153,7 @@ func (n *native) addBatch(op string, b *Batch) {
 	if b.Len() == 0 {
 		return
 	}
-	n.added(op, C.gloom_add_batch_offsets64(n.filter, unsafe.Pointer(unsafe.SliceData(b.data)), C.size_t(len(b.data)),
+	n.added(op, C.go_add_batch_offsets64(n.filter, pointer(text(b.data)), C.size_t(len(b.data)),
 		unsafe.SliceData(b.offsets), C.size_t(b.Len())))
 }
 
@@ -162,8 +162,8 @@ func (n *native) testBatch(b *Batch, dst []bool) {
 	if b.Len() == 0 {
 		return
 	}
-	C.gloom_test_batch_offsets64(n.filter, unsafe.Pointer(unsafe.SliceData(b.data)), C.size_t(len(b.data)),
-		unsafe.SliceData(b.offsets), C.size_t(b.Len()), resultBytes(dst), nil)
+	C.go_test_batch_offsets64(n.filter, pointer(text(b.data)), C.size_t(len(b.data)),
+		unsafe.SliceData(b.offsets), C.size_t(b.Len()), resultBytes(dst))
 	runtime.KeepAlive(n)
 }
 
@@ -200,7 +200,7 @@ func fill[K string | []byte](b *Batch, keys []K) []K {
 
 // copyKey is copy, in a third of its time for keys of 8 to 32 bytes: two moves that may overlap.
 func copyKey(dst []byte, key string) {
-	to, from, n := unsafe.Pointer(unsafe.SliceData(dst)), pointer(key), len(key)
+	to, from, n := unsafe.Pointer(unsafe.SliceData(dst)), unsafe.Pointer(pointer(key)), len(key)
 	switch {
 	case 16 <= n && n <= 32:
 		*(*[16]byte)(to) = *(*[16]byte)(from)

@@ -1,6 +1,6 @@
 package gloom
 
-// #include "gloom.h"
+// #include "bytes.h"
 import "C"
 
 import (
@@ -9,7 +9,6 @@ import (
 	"math"
 	"runtime"
 	"slices"
-	"unsafe"
 )
 
 var (
@@ -60,7 +59,7 @@ func (n *native) append(op string, b []byte, format Format) ([]byte, error) {
 	n.settle()
 	b = slices.Grow(b, int(size))
 	end := b[len(b) : len(b)+int(size)]
-	status := C.gloom_serialize(n.filter, C.int32_t(format), unsafe.Pointer(unsafe.SliceData(end)), C.size_t(size), nil, &reason)
+	status := C.go_serialize(n.filter, C.int32_t(format), pointer(text(end)), C.size_t(size), &reason)
 	runtime.KeepAlive(n)
 	if status != C.GLOOM_OK {
 		return b, failure(op, status, &reason)
@@ -72,7 +71,7 @@ func (c LoadConfig) decode(data []byte, kind C.int32_t) (*native, error) {
 	options := c.options(kind)
 	var filter *C.gloom_filter
 	var reason C.gloom_error
-	status := C.gloom_deserialize(unsafe.Pointer(unsafe.SliceData(data)), C.size_t(len(data)), &options, &filter, &reason)
+	status := C.go_deserialize(pointer(text(data)), C.size_t(len(data)), &options, &filter, &reason)
 	if status != C.GLOOM_OK {
 		return nil, failure("UnmarshalBinary", status, &reason)
 	}

@@ -228,8 +228,8 @@ func EstimateFalsePositiveRate(numBlocks uint64, k uint32, itemsAdded uint64) fl
 }
 
 // pointer is the address of a string's bytes, as C takes it: NULL for none.
-func pointer(s string) unsafe.Pointer {
-	return unsafe.Pointer(unsafe.StringData(s))
+func pointer(s string) *C.uint8_t {
+	return (*C.uint8_t)(unsafe.Pointer(unsafe.StringData(s)))
 }
 
 // text is a byte slice as a string, without a copy.

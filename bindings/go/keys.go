@@ -1,6 +1,6 @@
 package gloom
 
-// #include "gloom.h"
+// #include "bytes.h"
 import "C"
 
 import (
@@ -35,7 +35,7 @@ func (c *core) add(op, s string) {
 		n.add(HashString(s, n.seed))
 		return
 	}
-	n.added(op, C.gloom_add(n.filter, pointer(s), C.size_t(len(s))))
+	n.added(op, C.go_add(n.filter, pointer(s), C.size_t(len(s))))
 }
 
 // Test answers whether the key is in the set: false means certainly not, true means probably. Any number of goroutines may
@@ -75,7 +75,7 @@ func (c *core) testAndAdd(op, s string) bool {
 		return n.add(HashString(s, n.seed))
 	}
 	var present C.bool
-	n.added(op, C.gloom_test_and_add(n.filter, pointer(s), C.size_t(len(s)), &present))
+	n.added(op, C.go_test_and_add(n.filter, pointer(s), C.size_t(len(s)), &present))
 	return bool(present)
 }
 

@@ -1,7 +1,7 @@
 package gloom
 
 // #include <stdlib.h>
-// #include "gloom.h"
+// #include "bytes.h"
 //
 // // None of these calls back into Go or keeps a pointer: arguments may stay on the stack, and the call is cheaper.
 // // gloom_write and gloom_read do call back and are not in this list.
@@ -11,24 +11,24 @@ package gloom
 // #cgo nocallback gloom_free
 // #cgo noescape gloom_size_for
 // #cgo nocallback gloom_size_for
-// #cgo noescape gloom_add
-// #cgo nocallback gloom_add
-// #cgo noescape gloom_test_and_add
-// #cgo nocallback gloom_test_and_add
+// #cgo noescape go_add
+// #cgo nocallback go_add
+// #cgo noescape go_test_and_add
+// #cgo nocallback go_test_and_add
 // #cgo noescape gloom_add_hash
 // #cgo nocallback gloom_add_hash
 // #cgo noescape gloom_note_adds
 // #cgo nocallback gloom_note_adds
-// #cgo noescape gloom_add_batch_fixed
-// #cgo nocallback gloom_add_batch_fixed
-// #cgo noescape gloom_add_batch_offsets64
-// #cgo nocallback gloom_add_batch_offsets64
+// #cgo noescape go_add_batch_fixed
+// #cgo nocallback go_add_batch_fixed
+// #cgo noescape go_add_batch_offsets64
+// #cgo nocallback go_add_batch_offsets64
 // #cgo noescape gloom_add_batch_hashes
 // #cgo nocallback gloom_add_batch_hashes
-// #cgo noescape gloom_test_batch_fixed
-// #cgo nocallback gloom_test_batch_fixed
-// #cgo noescape gloom_test_batch_offsets64
-// #cgo nocallback gloom_test_batch_offsets64
+// #cgo noescape go_test_batch_fixed
+// #cgo nocallback go_test_batch_fixed
+// #cgo noescape go_test_batch_offsets64
+// #cgo nocallback go_test_batch_offsets64
 // #cgo noescape gloom_test_batch_hashes
 // #cgo nocallback gloom_test_batch_hashes
 // #cgo noescape gloom_kind_of
@@ -67,8 +67,8 @@ package gloom
 // #cgo nocallback gloom_simd_level
 // #cgo noescape gloom_merge
 // #cgo nocallback gloom_merge
-// #cgo noescape gloom_merge_serialized
-// #cgo nocallback gloom_merge_serialized
+// #cgo noescape go_merge_serialized
+// #cgo nocallback go_merge_serialized
 // #cgo noescape gloom_intersect
 // #cgo nocallback gloom_intersect
 // #cgo noescape gloom_fold
@@ -81,10 +81,10 @@ package gloom
 // #cgo nocallback gloom_equal
 // #cgo noescape gloom_serialized_size
 // #cgo nocallback gloom_serialized_size
-// #cgo noescape gloom_serialize
-// #cgo nocallback gloom_serialize
-// #cgo noescape gloom_deserialize
-// #cgo nocallback gloom_deserialize
+// #cgo noescape go_serialize
+// #cgo nocallback go_serialize
+// #cgo noescape go_deserialize
+// #cgo nocallback go_deserialize
 // #cgo noescape gloom_save
 // #cgo nocallback gloom_save
 // #cgo noescape gloom_load

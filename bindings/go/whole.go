@@ -1,12 +1,9 @@
 package gloom
 
-// #include "gloom.h"
+// #include "bytes.h"
 import "C"
 
-import (
-	"runtime"
-	"unsafe"
-)
+import "runtime"
 
 // Merge adds all keys of source, which may be of another type; the count rises by source's. Others may write both filters
 // meanwhile, except a target that is a [Filter]. It reads and writes the whole filters.
@@ -27,7 +24,7 @@ func (c *core) Merge(source AnyFilter) error {
 func (c *core) MergeBinary(data []byte) error {
 	target := c.native()
 	return target.change("MergeBinary", func(reason *C.gloom_error) C.gloom_status {
-		return C.gloom_merge_serialized(target.filter, unsafe.Pointer(unsafe.SliceData(data)), C.size_t(len(data)), reason)
+		return C.go_merge_serialized(target.filter, pointer(text(data)), C.size_t(len(data)), reason)
 	})
 }
 
