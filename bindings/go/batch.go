@@ -150,9 +150,6 @@ func (n *native) testFixed(keys unsafe.Pointer, size uintptr, dst []bool) {
 }
 
 func (n *native) addBatch(op string, b *Batch) {
-	if b.Len() == 0 {
-		return
-	}
 	n.added(op, C.go_add_batch_offsets64(n.filter, pointer(text(b.data)), C.size_t(len(b.data)),
 		unsafe.SliceData(b.offsets), C.size_t(b.Len())))
 }
@@ -215,9 +212,12 @@ func copyKey(dst []byte, key string) {
 
 func addMany[K string | []byte](op string, n *native, keys []K) {
 	b := chunks.Get().(*Batch)
-	for len(keys) > 0 {
+	for { // once also without keys: the library tells whether it may write
 		keys = fill(b, keys)
 		n.addBatch(op, b)
+		if len(keys) == 0 {
+			break
+		}
 	}
 	giveBack(b)
 }

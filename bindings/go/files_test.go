@@ -326,10 +326,17 @@ func TestMap(t *testing.T) {
 		}
 	}
 	r := readers[0]
+	var empty, emptied gloom.Batch
+	emptied.AppendString("key")
+	emptied.Reset()
 	for _, change := range []func(){
 		func() { r.AddString("no") }, func() { r.Add(nil) }, func() { r.AddHash(gloom.Hash{}) }, func() { r.TestAndAdd(nil) },
 		func() { r.AddManyString(keys) }, func() { r.AddManyHash(make([]gloom.Hash, 1)) }, func() { r.Clear() },
 		func() { gloom.AddFixed(r, []uint64{1}) },
+		// Without keys, too.
+		func() { r.AddMany(nil) }, func() { r.AddManyString(nil) }, func() { r.AddManyHash(nil) },
+		func() { gloom.AddFixed[uint64](r, nil) }, func() { r.AddBatch(&empty) }, func() { empty.Flush(r) },
+		func() { r.AddBatch(&emptied) }, func() { emptied.Flush(r) },
 	} {
 		wantPanic(t, change, gloom.ErrReadOnly)
 	}
