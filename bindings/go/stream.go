@@ -20,10 +20,10 @@ type stream struct {
 	r     io.Reader
 	moved int64 // bytes
 	err   error // of w or r
-	panic any   // of w or r; it must not unwind through the library
+	panic any   // of w or r; it must not unwind through the library. Goexit would: nothing stops it
 }
 
-// WriteTo writes the filter in the format of MarshalBinary. Others may add meanwhile, as for Save.
+// WriteTo writes the filter in the format of MarshalBinary; otherwise as WriteFormat. Others may add meanwhile, as for Save.
 func (c *core) WriteTo(w io.Writer) (int64, error) {
 	n := c.native()
 	return n.write("WriteTo", w, n.portable())
@@ -31,6 +31,9 @@ func (c *core) WriteTo(w io.Writer) (int64, error) {
 
 // WriteFormat writes the filter in a format, in pieces of at most 64 KiB. An error of w comes back as it is, others are those of
 // AppendFormat; a panic of w comes through.
+//
+// w must not end the goroutine ([runtime.Goexit], which FailNow of a test calls): it would leave the library in
+// the midst of the call, and what that has taken would never be given back.
 func (c *core) WriteFormat(w io.Writer, format Format) (int64, error) {
 	return c.native().write("WriteFormat", w, format)
 }
@@ -49,6 +52,9 @@ func (n *native) write(op string, w io.Writer, format Format) (int64, error) {
 // Read reads a filter of either format, piece by piece. It takes exactly the bytes of the filter, so that something else
 // may follow. An error of r comes back as it is; others are those of [Load], with [ErrCorrupt] if r ends too early. A panic of r
 // comes through. Set MaxBytes for streams from strangers.
+//
+// r must not end the goroutine ([runtime.Goexit], which FailNow of a test calls): the memory of the whole filter would never be
+// given back.
 func Read(r io.Reader, c LoadConfig) (*Filter, error) {
 	n, _, err := c.read("Read", r, C.GLOOM_KIND_PLAIN)
 	return made[Filter](n, err)
@@ -68,7 +74,7 @@ func ReadShardedAtomic(r io.Reader, c LoadConfig) (*ShardedAtomicFilter, error) 
 
 // ReadFrom replaces the filter by one that it reads; see [Read]. There is no limit on memory. Unlike other types' ReadFrom,
 // it ends with the filter, not with r. A map that is replaced is closed, as by UnmarshalBinary. If it fails, the filter is as
-// it was.
+// it was. r must not end the goroutine: see [Read].
 func (f *Filter) ReadFrom(r io.Reader) (int64, error) {
 	n, moved, err := LoadConfig{}.read("ReadFrom", r, C.GLOOM_KIND_PLAIN)
 	return moved, f.become(n, err)
