@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <iterator>
 #include <list>
 #include <string>
 #include <string_view>
@@ -116,6 +117,75 @@ TEST(Keys, NulBytes) {
     EXPECT_EQ(bytes_view("a\0b").size(), 1U) << "a literal ends with its first NUL";
     const unsigned char zeros[4] = {};
     EXPECT_EQ(bytes_view(zeros).size(), 4U);
+}
+
+// The text of an array ends at its end if there is no NUL.
+static_assert(gloom::detail::text_size<char>("abc") == 3 && gloom::detail::text_size<char>("a\0b") == 1);
+inline constexpr char full[2] = {'a', 'b'};
+static_assert(gloom::detail::text_size<char>(full) == 2);
+
+TEST(Keys, ArraysWithoutNul) {
+    struct record {
+        char id[4];
+        char after[4];
+    };
+    record one = {{'a', 'b', 'c', 'd'}, "xyz"};
+    EXPECT_EQ(bytes_view(one.id).size(), 4U);
+    EXPECT_TRUE(same(one.id, "abcd"));
+    EXPECT_TRUE(same(one.after, "xyz"));
+    const record &constant = one;
+    EXPECT_TRUE(same(constant.id, "abcd"));
+    const char *const pointer = one.id; // a C string, whose end nobody knows: it reaches into the next member
+    EXPECT_EQ(bytes_view(pointer).size(), 7U);
+    const char ids[2][4] = {{'a', 'b', 'c', 'd'}, {'e', 'f', 'g', '\0'}};
+    filter f = must(filter::atomic(1000, 0.001));
+    MUST_DO(f.add_all(ids));
+    EXPECT_TRUE(f.test("abcd") && f.test("efg"));
+    EXPECT_EQ(f.test_all(ids), (std::vector<std::uint8_t>{1, 1}));
+#if defined(__cpp_char8_t)
+    const char8_t utf8[2] = {u8'a', u8'b'};
+    EXPECT_TRUE(same(utf8, "ab"));
+    const char8_t *const utf8_pointer = u8"ab";
+    EXPECT_TRUE(same(utf8_pointer, "ab"));
+#endif
+}
+
+// As a null key in C: "maybe", and refused.
+TEST(Keys, ANullCString) {
+    const char *const null = nullptr;
+    char *const writable = nullptr;
+    filter f = must(filter::atomic(1000, 0.001));
+    const filter untouched = must(f.clone());
+    EXPECT_TRUE(f.test(null) && f.contains(null) && f.test(writable));
+    EXPECT_FAILURE(f.add(null), gloom::errc::null, "");
+    EXPECT_FAILURE(f.add(writable), gloom::errc::null, "");
+    EXPECT_FAILURE(f.test_and_add(null), gloom::errc::null, "");
+    EXPECT_EQ(gloom::hash_of(null).lo, 0U);
+    EXPECT_EQ(f.hash_of(null).hi, 0U);
+    EXPECT_FAILURE(filter::deserialize(null), gloom::errc::null, "");
+    EXPECT_FAILURE(f.merge_serialized(null), gloom::errc::null, "");
+    const std::array<std::int32_t, 2> offsets = {0, 1};
+    EXPECT_FAILURE(f.add_offsets(null, offsets.data(), 1), gloom::errc::null, "");
+    EXPECT_EQ(f.test_offsets(null, offsets.data(), 1, nullptr), 1U);
+
+    // In batches: by address, and hashed on the way (what a move_iterator gives has no address to keep).
+    const std::vector<const char *> some = {"a", null, "b"};
+    const auto first = std::make_move_iterator(some.begin());
+    const auto last = std::make_move_iterator(some.end());
+    const std::vector<std::uint8_t> maybes = {1, 1, 1};
+    EXPECT_FAILURE(f.add_all(some), gloom::errc::null, "");
+    EXPECT_FAILURE(f.add_all(first, last), gloom::errc::null, "");
+    EXPECT_EQ(f.test_all(some), maybes);
+    std::vector<std::uint8_t> answers;
+    EXPECT_EQ(f.test_all(first, last, std::back_inserter(answers)), 3U);
+    EXPECT_EQ(answers, maybes);
+#if defined(__cpp_char8_t)
+    const char8_t *const utf8 = nullptr;
+    EXPECT_TRUE(f.test(utf8));
+    EXPECT_FAILURE(f.add(utf8), gloom::errc::null, "");
+#endif
+    EXPECT_EQ(f, untouched);
+    EXPECT_EQ(f.count(), 0U);
 }
 
 TEST(Keys, TheEmptyKeyIsAKey) {

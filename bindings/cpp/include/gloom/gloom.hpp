@@ -276,9 +276,18 @@ inline constexpr bool is_u8_text = !is_bytes<T> && !std::is_null_pointer_v<T> &&
 template <class T> struct is_std_array : std::false_type {};
 template <class T, std::size_t N> struct is_std_array<std::array<T, N>> : std::true_type {};
 
+// The units of an array before its first NUL. It need not have one: then all are the text.
+template <class Unit, class Array> constexpr std::size_t text_size(const Array &text) noexcept {
+    const Unit *const nul = std::char_traits<Unit>::find(text, std::extent_v<Array>, Unit());
+    return nul ? static_cast<std::size_t>(nul - text) : std::extent_v<Array>;
+}
+
 } // namespace detail
 
 // Bytes that belong to somebody else: a key, or a serialized filter. A std::span<const std::byte> can be made of it.
+//
+// That of a null C string is no key: NULL with a size of 1, which the library refuses as it does everywhere. Tests answer
+// true, adds end in errc::null, hash_of gives zeros.
 class bytes_view {
 public:
     constexpr bytes_view() noexcept = default;
@@ -289,14 +298,15 @@ public:
     template <class T, std::enable_if_t<!std::is_same_v<T, bytes_view> && detail::is_bytes<T>, int> = 0>
     bytes_view(const T &bytes GLOOM_DETAIL_LIFETIMEBOUND) noexcept : bytes_view(std::data(bytes), std::size(bytes)) {}
 
-    // "literals", const char * up to its NUL, and whatever else converts to std::string_view.
+    // "literals" and arrays up to the NUL (or their end), const char * up to its NUL, and whatever else converts to
+    // std::string_view.
     template <class T, std::enable_if_t<!std::is_same_v<T, bytes_view> && detail::is_text<T>, int> = 0, class = void>
-    bytes_view(const T &text GLOOM_DETAIL_LIFETIMEBOUND) : bytes_view(static_cast<std::string_view>(text)) {}
+    bytes_view(const T &text GLOOM_DETAIL_LIFETIMEBOUND) : bytes_view(of_text<char>(text)) {}
 
 #if defined(__cpp_char8_t)
     template <class T, std::enable_if_t<!std::is_same_v<T, bytes_view> && detail::is_u8_text<T>, int> = 0,
               class = void, class = void>
-    bytes_view(const T &text GLOOM_DETAIL_LIFETIMEBOUND) : bytes_view(std::u8string_view(text)) {}
+    bytes_view(const T &text GLOOM_DETAIL_LIFETIMEBOUND) : bytes_view(of_text<char8_t>(text)) {}
 #endif
 
     [[nodiscard]] constexpr const std::byte *data() const noexcept { return data_; }
@@ -306,6 +316,18 @@ public:
     [[nodiscard]] constexpr const std::byte *end() const noexcept { return data_ + size_; }
 
 private:
+    template <class Unit, class T> static bytes_view of_text(const T &text) {
+        if constexpr (std::extent_v<T> != 0) {
+            return {text, detail::text_size<Unit>(text)};
+        } else if constexpr (std::is_pointer_v<std::decay_t<T>>) {
+            const Unit *const start = text;
+            return start ? bytes_view(start, std::char_traits<Unit>::length(start)) : bytes_view(nullptr, 1);
+        } else {
+            const std::basic_string_view<Unit> view(text);
+            return {view.data(), view.size()};
+        }
+    }
+
     const std::byte *data_ = nullptr;
     std::size_t size_ = 0;
 };
@@ -340,7 +362,7 @@ template <class T> [[nodiscard]] bytes_view key_of(const T &value GLOOM_DETAIL_L
     return {std::addressof(value), sizeof value};
 }
 
-// Hashes a key for filters with this seed.
+// Hashes a key for filters with this seed. Zeros for what is no key (a null C string).
 [[nodiscard]] inline hash hash_of(bytes_view key, std::uint64_t seed = 0) noexcept {
     return gloom_hash_key(key.data(), key.size(), seed);
 }
@@ -940,6 +962,7 @@ private:
 
         std::size_t fill(std::uint64_t seed) {
             std::size_t n = 0;
+            null_ = false;
             for (; n < detail::batch_size && at_ != last_; ++n, ++at_) {
                 if constexpr (is_hash) {
                     hashes_[n] = *at_;
@@ -949,7 +972,9 @@ private:
                     sizes_[n] = key.size();
                 } else {
                     const auto &element_now = *at_; // prolongs the life of what was made on the fly
-                    hashes_[n] = gloom::hash_of(element_now, seed);
+                    const bytes_view key(element_now);
+                    null_ = null_ || (key.data() == nullptr && key.size() != 0);
+                    hashes_[n] = gloom::hash_of(key, seed);
                 }
             }
             return n;
@@ -957,13 +982,15 @@ private:
         gloom_status add(gloom_filter *to, std::size_t n) const noexcept {
             if constexpr (stays)
                 return gloom_add_batch_pointers(to, data_.data(), sizes_.data(), n);
+            else if (null_)
+                return GLOOM_ERR_NULL;
             else
                 return gloom_add_batch_hashes(to, hashes_.data(), n);
         }
         void test(const gloom_filter *in, std::size_t n, std::uint8_t *results, std::size_t *hits) const noexcept {
             if constexpr (stays)
                 static_cast<void>(gloom_test_batch_pointers(in, data_.data(), sizes_.data(), n, results, hits));
-            else
+            else if (!null_) // otherwise the answers stay "maybe"
                 static_cast<void>(gloom_test_batch_hashes(in, hashes_.data(), n, results, hits));
         }
 
@@ -973,6 +1000,7 @@ private:
         std::array<const void *, stays ? detail::batch_size : 0> data_;
         std::array<std::size_t, stays ? detail::batch_size : 0> sizes_;
         std::array<gloom::hash, stays ? 0 : detail::batch_size> hashes_;
+        bool null_ = false; // is a null C string among them? Its hash would not tell.
     };
 
     // The same for values, which are copied.
