@@ -18,6 +18,10 @@
 #if __cplusplus >= 202002L
 #include <ranges>
 #include <span>
+#include <version>
+#endif
+#if defined(__cpp_lib_generator)
+#include <generator>
 #endif
 
 namespace batch_tests {
@@ -106,6 +110,153 @@ TEST(Batch, KeysThatDoNotStay) {
 #endif
 }
 
+// The least that a range can be: its iterators cannot be copied, have no category and keep their key; they end at a
+// sentinel; it is not constant. So are the generators and the istream views of later standards.
+class countdown {
+public:
+    struct sentinel {};
+    class iterator {
+    public:
+        explicit iterator(int from) : left_(from), key_(std::to_string(from)) {}
+        iterator(iterator &&) = default;
+        iterator &operator=(iterator &&) = default;
+        const std::string &operator*() const { return key_; }
+        iterator &operator++() {
+            key_ = std::to_string(--left_);
+            return *this;
+        }
+        void operator++(int) { ++*this; }
+        friend bool operator!=(const iterator &at, sentinel) { return at.left_ > 0; }
+
+    private:
+        int left_;
+        std::string key_;
+    };
+    iterator begin() { return iterator(n); }
+    sentinel end() { return {}; }
+};
+
+// The same of numbers.
+class numbers_down : countdown {
+public:
+    class iterator : public countdown::iterator {
+    public:
+        using countdown::iterator::iterator;
+        int operator*() const { return std::stoi(countdown::iterator::operator*()); }
+    };
+    iterator begin() { return iterator(n); }
+    using countdown::end;
+};
+
+TEST(Batch, TheLeastOfRanges) {
+    std::vector<std::string> all;
+    std::vector<int> numbers;
+    for (int i = n; i > 0; i--) {
+        all.push_back(std::to_string(i));
+        numbers.push_back(i);
+    }
+    const std::vector<std::uint8_t> ones(n, 1);
+    filter wanted = fresh();
+    MUST_DO(wanted.add_all(all));
+    filter f = fresh();
+    MUST_DO(f.add_all(countdown()));
+    EXPECT_EQ(f, wanted);
+    countdown again;
+    filter g = fresh();
+    MUST_DO(g.add_all(again.begin(), again.end()));
+    EXPECT_EQ(g, wanted);
+    EXPECT_EQ(f.test_all(countdown()), ones);
+    EXPECT_EQ(f.test_all(again), ones);
+    std::vector<std::uint8_t> answers;
+    EXPECT_EQ(f.test_all(again.begin(), again.end(), std::back_inserter(answers)), static_cast<std::size_t>(n));
+    EXPECT_EQ(answers, ones);
+
+    filter wanted_numbers = fresh();
+    MUST_DO(wanted_numbers.add_values(numbers));
+    filter h = fresh();
+    MUST_DO(h.add_values(numbers_down()));
+    EXPECT_EQ(h, wanted_numbers);
+    numbers_down numbers_again;
+    EXPECT_EQ(h.test_values(numbers_again), ones);
+    answers.clear();
+    EXPECT_EQ(h.test_values(numbers_again, std::back_inserter(answers)), static_cast<std::size_t>(n));
+}
+
+#if __cplusplus >= 202002L && !defined(__clang__)
+TEST(Batch, ViewsThatAreNotConstant) {
+    std::vector<std::string> all = keys();
+    std::string text;
+    for (const std::string &key : all)
+        text += key + '\n';
+    text.pop_back();
+    const filter wanted = one_by_one();
+    const auto expect_keys = [&](auto make) {
+        filter f = fresh();
+        MUST_DO(f.add_all(make()));
+        EXPECT_EQ(f, wanted);
+        EXPECT_EQ(f.test_all(make()), std::vector<std::uint8_t>(n, 1));
+        auto view = make();
+        EXPECT_EQ(f.test_all(view), std::vector<std::uint8_t>(n, 1));
+    };
+    expect_keys([&] { return all | std::views::filter([](const std::string &key) { return !key.empty(); }); });
+    expect_keys([&] { return all | std::views::drop_while([](const std::string &key) { return key.empty(); }); });
+    expect_keys([&] { return std::string_view(text) | std::views::split('\n') | std::views::transform([](auto word) {
+                                 return std::string_view(word.begin(), word.end());
+                             }); });
+    // Joined from strings that are made on the way: the keys are gone when the iterator moves on.
+    expect_keys([&] { return all | std::views::transform([](const std::string &key) { return std::vector{key}; }) |
+                             std::views::join; });
+
+    std::istringstream words(text);
+    filter f = fresh();
+    MUST_DO(f.add_all(std::views::istream<std::string>(words)));
+    EXPECT_EQ(f, wanted);
+    std::istringstream again(text);
+    auto view = std::views::istream<std::string>(again);
+    filter g = fresh();
+    MUST_DO(g.add_all(view.begin(), view.end()));
+    EXPECT_EQ(g, wanted);
+    std::istringstream once_more(text);
+    EXPECT_EQ(g.test_all(std::views::istream<std::string>(once_more)), std::vector<std::uint8_t>(n, 1));
+
+    std::vector<int> numbers;
+    for (int i = 0; i < n; i++)
+        numbers.push_back(i);
+    auto even = numbers | std::views::filter([](int i) { return i % 2 == 0; });
+    filter h = fresh();
+    MUST_DO(h.add_values(even));
+    EXPECT_EQ(h.count(), static_cast<std::uint64_t>(n / 2));
+    EXPECT_EQ(h.test_values(even), std::vector<std::uint8_t>(n / 2, 1));
+    filter i = fresh();
+    MUST_DO(i.add_values(numbers | std::views::drop_while([](int number) { return number < 0; })));
+    EXPECT_EQ(i.count(), static_cast<std::uint64_t>(n));
+    std::istringstream digits("1 2 3");
+    MUST_DO(i.add_values(std::views::istream<long>(digits)));
+    EXPECT_TRUE(i.test(gloom::key_of(3L)));
+}
+#endif
+
+#if defined(__cpp_lib_generator)
+inline std::generator<std::string> generated() {
+    for (const std::string &key : keys())
+        co_yield key;
+}
+inline std::generator<int> generated_numbers() {
+    for (int i = 0; i < n; i++)
+        co_yield i;
+}
+
+TEST(Batch, Generators) {
+    filter f = fresh();
+    MUST_DO(f.add_all(generated()));
+    EXPECT_EQ(f, one_by_one());
+    EXPECT_EQ(f.test_all(generated()), std::vector<std::uint8_t>(n, 1));
+    filter g = fresh();
+    MUST_DO(g.add_values(generated_numbers()));
+    EXPECT_EQ(g.test_values(generated_numbers()), std::vector<std::uint8_t>(n, 1));
+}
+#endif
+
 template <class Values> void expect_values(const Values &values) {
     filter wanted = fresh();
     std::size_t how_many = 0;
@@ -132,6 +283,12 @@ TEST(Batch, Values) {
     expect_values(std::array<std::uint16_t, 3>{1, 2, 3});
     expect_values(std::vector<std::array<std::uint32_t, 4>>(5, {1, 2, 3, 4}));
     expect_values(std::list<std::array<std::uint64_t, 32>>(40, std::array<std::uint64_t, 32>{1}));
+    std::vector<bool> bits(10, true); // whose elements are proxies
+    filter of_bits = fresh();
+    MUST_DO(of_bits.add_values(bits));
+    MUST_DO(of_bits.add_values(bits.begin(), bits.end()));
+    EXPECT_TRUE(of_bits.test(gloom::key_of(true)));
+    EXPECT_EQ(of_bits.test_values(bits), std::vector<std::uint8_t>(10, 1));
     const short raw[] = {1, 2, 3};
     expect_values(raw);
 #if __cplusplus >= 202002L

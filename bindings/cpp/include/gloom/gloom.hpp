@@ -547,13 +547,35 @@ template <class F> struct callback {
 // As many keys are handed over at once if they do not lie in one piece.
 inline constexpr std::size_t batch_size = 256;
 
-template <class Iterator>
+// Can an iterator be copied and come by the same key again? Those of C++17 say so by their category. Others are taken for
+// input iterators, which cannot, unless they are forward iterators by the rules of C++20.
+template <class Iterator, class = void>
 inline constexpr bool is_forward =
+#if defined(__cpp_lib_concepts)
+    std::forward_iterator<Iterator>;
+#else
+    false;
+#endif
+template <class Iterator>
+inline constexpr bool is_forward<Iterator, std::void_t<typename std::iterator_traits<Iterator>::iterator_category>> =
     std::is_base_of_v<std::forward_iterator_tag, typename std::iterator_traits<Iterator>::iterator_category>;
 
-template <class Range> using iterator_of = decltype(std::begin(std::declval<Range &>()));
 template <class Iterator> using reference_of = decltype(*std::declval<Iterator &>());
-template <class Iterator> using value_of = std::remove_cv_t<std::remove_reference_t<reference_of<Iterator>>>;
+
+// What an iterator gives, without the reference; what it stands for, where that is another type (vector<bool>).
+template <class Iterator> using element_at = std::remove_cv_t<std::remove_reference_t<reference_of<Iterator>>>;
+template <class Iterator, class = void> struct value_at {
+    using type = element_at<Iterator>;
+};
+template <class Iterator>
+struct value_at<Iterator, std::void_t<typename std::iterator_traits<Iterator>::value_type>> {
+    using type = typename std::iterator_traits<Iterator>::value_type;
+};
+
+// Do the keys stay where they are when the iterator moves on?
+template <class Iterator>
+inline constexpr bool keys_stay = !std::is_same_v<element_at<Iterator>, hash> && is_forward<Iterator> &&
+                                  std::is_lvalue_reference_v<reference_of<Iterator>>;
 
 template <class T> constexpr void require_key() noexcept {
     static_assert(std::is_convertible_v<const T &, bytes_view> || std::is_same_v<T, hash>,
@@ -640,19 +662,20 @@ public:
 
     // -- many keys: several times faster than one by one --
 
-    // Adds a range of keys, which are strings, string_views, vectors or arrays of bytes, or hashes. If an iterator
-    // throws, the keys before may have been added.
-    template <class Range> outcome<void> add_all(const Range &keys) { return add_all(std::begin(keys), std::end(keys)); }
+    // Adds a range of keys, which are strings, string_views, vectors or arrays of bytes, or hashes. Any range will do: it
+    // need not be constant, its iterators need not be copied, its end may be of another type. If an iterator throws, the
+    // keys before may have been added.
+    template <class Range> outcome<void> add_all(Range &&keys) { return add_all(std::begin(keys), std::end(keys)); }
     template <class Iterator, class End> outcome<void> add_all(Iterator first, End last) {
         return add_chunks(keys_at(std::move(first), std::move(last)));
     }
 
     // Adds a range of values, each of which is a key as by key_of: of integers, mostly.
-    template <class Range> outcome<void> add_values(const Range &values) {
-        if constexpr (std::is_void_v<detail::element_of<Range>>) {
+    template <class Range> outcome<void> add_values(Range &&values) {
+        if constexpr (std::is_void_v<detail::element_of<std::remove_reference_t<Range>>>) {
             return add_values(std::begin(values), std::end(values));
         } else {
-            using value = detail::element_of<Range>;
+            using value = detail::element_of<std::remove_reference_t<Range>>;
             detail::require_value<value>();
             return detail::finish(gloom_add_batch_fixed(get(), std::data(values), sizeof(value), std::size(values)));
         }
@@ -671,25 +694,25 @@ public:
 
     // Tests a range of keys and writes a 0 or 1 for each to results, an output iterator or a pointer to std::uint8_t.
     // Returns how many ones.
-    template <class Range, class Results> std::size_t test_all(const Range &keys, Results results) const {
+    template <class Range, class Results> std::size_t test_all(Range &&keys, Results results) const {
         return test_all(std::begin(keys), std::end(keys), std::move(results));
     }
     template <class Iterator, class End, class Results>
     std::size_t test_all(Iterator first, End last, Results results) const {
         return test_chunks(keys_at(std::move(first), std::move(last)), std::move(results));
     }
-    template <class Range> [[nodiscard]] std::vector<std::uint8_t> test_all(const Range &keys) const {
+    template <class Range> [[nodiscard]] std::vector<std::uint8_t> test_all(Range &&keys) const {
         std::vector<std::uint8_t> results;
         test_all(keys, std::back_inserter(results));
         return results;
     }
 
     // Tests a range of values, each of which is a key as by key_of.
-    template <class Range, class Results> std::size_t test_values(const Range &values, Results results) const {
-        if constexpr (std::is_void_v<detail::element_of<Range>> || !std::is_same_v<Results, std::uint8_t *>) {
+    template <class Range, class Results> std::size_t test_values(Range &&values, Results results) const {
+        if constexpr (std::is_void_v<detail::element_of<std::remove_reference_t<Range>>> || !std::is_same_v<Results, std::uint8_t *>) {
             return test_values(std::begin(values), std::end(values), std::move(results));
         } else {
-            using value = detail::element_of<Range>;
+            using value = detail::element_of<std::remove_reference_t<Range>>;
             detail::require_value<value>();
             std::size_t hits = std::size(values);
             static_cast<void>(
@@ -701,9 +724,9 @@ public:
     std::size_t test_values(Iterator first, End last, Results results) const {
         return test_chunks(values_at(std::move(first), std::move(last)), std::move(results));
     }
-    template <class Range> [[nodiscard]] std::vector<std::uint8_t> test_values(const Range &values) const {
+    template <class Range> [[nodiscard]] std::vector<std::uint8_t> test_values(Range &&values) const {
         std::vector<std::uint8_t> results;
-        if constexpr (std::is_void_v<detail::element_of<Range>>) {
+        if constexpr (std::is_void_v<detail::element_of<std::remove_reference_t<Range>>>) {
             test_values(values, std::back_inserter(results));
         } else {
             results.resize(std::size(values));
@@ -949,11 +972,10 @@ private:
 
     // A chunk of keys, filled from two iterators, which can be added and tested. Keys that stay where they are are
     // handed over by address; others (an iterator's own buffer, a string made on the fly) are hashed while they exist.
-    template <class Iterator, class End> class key_chunks {
-        using element = detail::value_of<Iterator>;
+    // (stays is a parameter because units of C++17 and C++20, which may differ about it, shall not share the class.)
+    template <class Iterator, class End, bool stays> class key_chunks {
+        using element = detail::element_at<Iterator>;
         static constexpr bool is_hash = std::is_same_v<element, gloom::hash>;
-        static constexpr bool stays =
-            !is_hash && detail::is_forward<Iterator> && std::is_lvalue_reference_v<detail::reference_of<Iterator>>;
 
     public:
         key_chunks(Iterator first, End last) : at_(std::move(first)), last_(std::move(last)) {
@@ -1005,7 +1027,7 @@ private:
 
     // The same for values, which are copied.
     template <class Iterator, class End> class value_chunks {
-        using value = detail::value_of<Iterator>;
+        using value = typename detail::value_at<Iterator>::type;
         static constexpr std::size_t most = sizeof(value) > 64 ? 16 : detail::batch_size;
 
     public:
@@ -1034,7 +1056,8 @@ private:
         std::array<unsigned char, most * sizeof(value)> bytes_;
     };
 
-    template <class Iterator, class End> static key_chunks<Iterator, End> keys_at(Iterator first, End last) {
+    template <class Iterator, class End>
+    static key_chunks<Iterator, End, detail::keys_stay<Iterator>> keys_at(Iterator first, End last) {
         return {std::move(first), std::move(last)};
     }
     template <class Iterator, class End> static value_chunks<Iterator, End> values_at(Iterator first, End last) {
