@@ -115,6 +115,14 @@ TEST(Streams, Broken) {
     EXPECT_FAILURE(some().write(nowhere), errc::io, "");
     std::istream nothing(nullptr);
     EXPECT_FAILURE(filter::read(nothing), errc::io, "");
+    std::ifstream none("/nowhere/at/all", std::ios::binary); // has failed, but is not bad
+    EXPECT_FAILURE(filter::read(none), errc::io, "");
+    std::stringstream fails(must(some().serialize<std::string>()));
+    fails.setstate(std::ios::failbit);
+    EXPECT_FAILURE(filter::read(fails), errc::io, "");
+    std::stringstream at_end; // has failed, too, but because it is at its end
+    at_end.get();
+    EXPECT_FAILURE(filter::read(at_end), errc::corrupt, "");
 }
 
 TEST(Callbacks, PieceByPiece) {
@@ -135,6 +143,10 @@ TEST(Callbacks, PieceByPiece) {
     EXPECT_EQ(at, bytes.size());
     EXPECT_FAILURE(f.write_to([](gloom::bytes_view) { return -1; }), errc::cancelled, "");
     EXPECT_FAILURE(f.write_to([](gloom::bytes_view) { return ENOSPC; }), errc::io, "");
+    EXPECT_FAILURE(f.write_to([](gloom::bytes_view) { return EPERM; }), errc::cancelled, ""); // its number is 1
+    EXPECT_FAILURE(f.write_to([](gloom::bytes_view) { return true; }), errc::cancelled, "");
+    EXPECT_FAILURE(filter::read_from([](void *, std::size_t) { return -EPERM; }), errc::cancelled, "");
+    EXPECT_FAILURE(filter::read_from([](void *, std::size_t) { return -EIO; }), errc::io, "");
     EXPECT_FAILURE(filter::read_from([](void *, std::size_t) { return -1; }), errc::cancelled, "");
     EXPECT_FAILURE(filter::read_from([](void *, std::size_t) { return 0; }), errc::corrupt, "");
 }

@@ -220,6 +220,16 @@ TEST(Failure, SaysWhat) {
     EXPECT_EQ(seven.count(), 0U);
 }
 
+// What an add to a filter that is there refuses all the same. There is no more to say than the status.
+TEST(Failure, OfWhatIsNoKey) {
+    filter f = must(filter::atomic(1000, 0.01));
+    EXPECT_FAILURE(f.add(nullptr, 5), errc::null, gloom_status_string(GLOOM_ERR_NULL));
+    EXPECT_FAILURE(f.add("x", SIZE_MAX), errc::invalid_argument, gloom_status_string(GLOOM_ERR_INVALID_ARGUMENT));
+    EXPECT_FAILURE(f.test_and_add("x", SIZE_MAX), errc::invalid_argument, "");
+    EXPECT_TRUE(f.test(nullptr, 5) && f.test("x", SIZE_MAX));
+    EXPECT_EQ(f.count(), 0U);
+}
+
 TEST(Failure, IsAnErrorCode) {
     const std::error_code code = errc::limit;
     EXPECT_STREQ(code.category().name(), "gloom");

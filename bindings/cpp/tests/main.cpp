@@ -21,6 +21,12 @@ TEST(TwoUnits, OfBothModes) {
     EXPECT_FAILURE(gloom::filter::atomic(1, 2), gloom::errc::invalid_argument, "fp_rate");
 }
 
+#if defined(__cpp_exceptions)
+void write_to_a_sink_that_throws();
+
+TEST(TwoUnits, NothingMayThrowWhereResultsAreReturned) { EXPECT_DEATH(write_to_a_sink_that_throws(), ""); }
+#endif
+
 int main(int argc, char **argv) {
     testing::InitGoogleTest(&argc, argv);
     return RUN_ALL_TESTS();

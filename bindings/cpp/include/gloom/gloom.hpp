@@ -12,7 +12,8 @@
  *             something: a struct with padding does not compile, nor does a float.
  * Failure     is a gloom::error (a std::system_error). Without exceptions (-fno-exceptions, or GLOOM_NO_EXCEPTIONS
  *             defined) the same functions return gloom::result<T>; the header writes that as gloom::outcome<T>. The
- *             two live in different inline namespaces, so that a program may have both.
+ *             two live in different inline namespaces, so that a program may have both. Streams and callbacks must not
+ *             throw then, even where the compiler has exceptions: that ends the process.
  * Tests       never fail: a filter that is empty or moved from answers true, "maybe".
  * Threads     as in gloom.h: any number may add and test at once (a plain filter: one adds). Moving, assigning and
  *             destroying a filter want it to themselves.
@@ -510,7 +511,8 @@ outcome<std::invoke_result_t<Make>> finish(gloom_status status, const gloom_erro
     return make();
 }
 
-// Runs a callback that may throw where nothing may unwind, and throws again later what it threw.
+// Runs a callback that may throw where nothing may unwind, and throws again later what it threw. With results, a callback
+// that throws all the same (GLOOM_NO_EXCEPTIONS where the compiler has exceptions) ends the process: run is noexcept.
 class guard {
 public:
     template <class Body> std::int64_t run(Body body) noexcept {
@@ -866,18 +868,21 @@ public:
             },
             as);
     }
-    // Reads from a std::istream the bytes of one filter and no more.
+    // Reads from a std::istream (opened as binary) the bytes of one filter and no more. errc::io if the stream fails, or had
+    // failed before (a file that could not be opened); errc::corrupt if it ends too early.
     [[nodiscard]] static outcome<filter> read(std::istream &from, const load_options &wanted = {}) {
         return read_from(
             [&from](void *data, std::size_t size) {
                 from.read(static_cast<char *>(data), static_cast<std::streamsize>(size));
-                return from.bad() ? -std::int64_t{EIO} : static_cast<std::int64_t>(from.gcount());
+                const bool failed = from.bad() || (from.fail() && !from.eof()); // fail() alone is true at the end, too
+                return failed ? -std::int64_t{EIO} : static_cast<std::int64_t>(from.gcount());
             },
             wanted);
     }
 
     // Calls sink(bytes_view) piece by piece. It returns an int: 0 to go on, -1 to stop (errc::cancelled), or an errno
-    // (errc::io). What it throws comes through.
+    // (errc::io). But 1, which is EPERM and also `true`, stops as -1 does, because gloom.h cannot tell them apart: return
+    // EACCES or EIO instead. What it throws comes through; with results, it ends the process.
     template <class Sink> outcome<void> write_to(Sink &&sink, gloom::format as = gloom::format::native) const {
         using sink_type = std::remove_reference_t<Sink>;
         detail::callback<sink_type> context{std::addressof(sink), {}};
@@ -894,7 +899,8 @@ public:
         return detail::finish(status, why);
     }
     // Calls source(void *data, std::size_t size) piece by piece. It puts up to size bytes at data and returns how many;
-    // 0 at the end, -1 to stop (errc::cancelled), or a negative errno (errc::io). What it throws comes through.
+    // 0 at the end, -1 to stop (errc::cancelled), or a negative errno (errc::io), which -EPERM cannot be: it is -1. What it
+    // throws comes through; with results, it ends the process.
     template <class Source>
     [[nodiscard]] static outcome<filter> read_from(Source &&source, const load_options &wanted = {}) {
         using source_type = std::remove_reference_t<Source>;
