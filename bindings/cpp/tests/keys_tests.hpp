@@ -5,7 +5,9 @@
 #include "both_modes.hpp"
 
 #include <array>
+#include <chrono>
 #include <cstdint>
+#include <functional>
 #include <iterator>
 #include <list>
 #include <string>
@@ -60,6 +62,29 @@ static_assert(!is_value<int *> && !is_value<const char *> && !is_value<std::arra
 static_assert(!is_value<std::string> && !is_value<std::string_view> && !is_value<bytes_view>);
 static_assert(!is_value<char[4]>, "a text, whose NUL is no part of the key");
 static_assert(!is_value<std::vector<int>> && !is_value<gloom::hash>);
+static_assert(!is_value<std::nullptr_t> && !is_value<int tight::*> && !is_value<int (*)()>);
+static_assert(!is_value<std::vector<int>::iterator> && !is_value<std::list<int>::const_iterator>, "addresses");
+static_assert(!is_value<std::reference_wrapper<int>> && !is_value<std::reference_wrapper<const tight>>, "addresses");
+static_assert(!is_value<std::array<std::string_view, 2>> && !is_value<std::array<std::list<int>::iterator, 2>>);
+static_assert(!is_value<std::string_view[2]> && !is_value<std::reference_wrapper<int>[2][2]>);
+inline int captured = 0;
+inline auto capturing() {
+    return [at = &captured] { return *at; };
+}
+static_assert(!is_value<decltype(capturing())>, "what it captures may be an address");
+// ... and numbers that have a name, also with functions of their own, are values.
+struct strong {
+    using type = std::uint64_t;
+    std::uint64_t value;
+    const std::uint64_t &get() const { return value; }
+    operator std::uint64_t() const { return value; }
+};
+static_assert(is_value<strong> && is_value<std::chrono::seconds> && is_value<std::array<std::array<tight, 2>, 2>>);
+// It cannot be seen that this one holds an address, as docs/cpp.md says.
+struct holds_a_pointer {
+    const char *name;
+};
+static_assert(is_value<holds_a_pointer>);
 #if __cplusplus >= 202002L
 static_assert(!is_value<std::span<int>>);
 static_assert(std::is_convertible_v<bytes_view, std::span<const std::byte>>);

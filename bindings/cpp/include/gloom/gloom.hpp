@@ -9,7 +9,8 @@
  *
  * Keys        are bytes: strings, string_views, and vectors, arrays and spans of bytes convert to gloom::bytes_view.
  *             Other values are keys only if you say so, gloom::key_of(number), and only if each of their bytes means
- *             something: a struct with padding does not compile, nor does a float.
+ *             something: a struct with padding does not compile, nor does a float. (A struct that holds a pointer does;
+ *             see key_of.)
  * Failure     is a gloom::error (a std::system_error). Without exceptions (-fno-exceptions, or GLOOM_NO_EXCEPTIONS
  *             defined) the same functions return gloom::result<T>; the header writes that as gloom::outcome<T>. The
  *             two live in different inline namespaces, so that a program may have both. Streams and callbacks must not
@@ -258,6 +259,7 @@ struct contiguous<T, std::void_t<decltype(std::data(std::declval<const T &>())),
     using element = std::remove_cv_t<std::remove_pointer_t<decltype(std::data(std::declval<const T &>()))>>;
 };
 template <class T> using element_of = typename contiguous<T>::element;
+template <class Range> using elements_of = element_of<std::remove_reference_t<Range>>; // Range as in Range &&
 
 // An array of char is a text that ends with its NUL, so that "abc" has three bytes; any other range of bytes is taken
 // whole.
@@ -274,9 +276,6 @@ inline constexpr bool is_u8_text = !is_bytes<T> && !std::is_null_pointer_v<T> &&
                                    std::is_convertible_v<const T &, const char8_t *>;
 #endif
 
-template <class T> struct is_std_array : std::false_type {};
-template <class T, std::size_t N> struct is_std_array<std::array<T, N>> : std::true_type {};
-
 // The units of an array before its first NUL. It need not have one: then all are the text.
 template <class Unit, class Array> constexpr std::size_t text_size(const Array &text) noexcept {
     const Unit *const nul = std::char_traits<Unit>::find(text, std::extent_v<Array>, Unit());
@@ -287,8 +286,8 @@ template <class Unit, class Array> constexpr std::size_t text_size(const Array &
 
 // Bytes that belong to somebody else: a key, or a serialized filter. A std::span<const std::byte> can be made of it.
 //
-// That of a null C string is no key: NULL with a size of 1, which the library refuses as it does everywhere. Tests answer
-// true, adds end in errc::null, hash_of gives zeros.
+// That of a null C string is no key but NULL with a size of 1, which gloom.h refuses everywhere: tests answer true,
+// adds end in errc::null, hash_of gives zeros.
 class bytes_view {
 public:
     constexpr bytes_view() noexcept = default;
@@ -338,26 +337,45 @@ using hash = gloom_hash;
 
 namespace detail {
 
+// What can be asked of a type: `*object`, as of pointers and iterators; a call, as of lambdas; a reference to something
+// else, as of a std::reference_wrapper.
+template <class T, class = void> inline constexpr bool has_star = false;
+template <class T> inline constexpr bool has_star<T, std::void_t<decltype(*std::declval<T &>())>> = true;
+template <class T, class = void> inline constexpr bool has_call = false;
+template <class T> inline constexpr bool has_call<T, std::void_t<decltype(&T::operator())>> = true;
+template <class T, class = void> inline constexpr bool refers = false;
+template <class T>
+inline constexpr bool refers<T, std::void_t<typename T::type>> =
+    std::is_convertible_v<const T &, std::add_lvalue_reference_t<typename T::type>>;
+
+// Does an object only point at its contents? So that its own bytes are an address, as far as its type shows that.
+template <class T>
+inline constexpr bool points = std::is_member_pointer_v<T> || std::is_null_pointer_v<T> || has_star<T> || has_call<T> ||
+                               refers<T> || std::is_convertible_v<const T &, std::string_view> ||
+                               std::is_same_v<T, bytes_view> || !std::is_void_v<element_of<T>>;
+template <class T, std::size_t N> inline constexpr bool points<T[N]> = points<T>;
+template <class T, std::size_t N> inline constexpr bool points<std::array<T, N>> = points<T>;
+
 // Can an object's own bytes be a key? Not where some of them are padding (or equal values differ in bytes, as with
-// floats), and not those of something that only points at its contents.
+// floats), and not those of something that only points at its contents. An array of char is a text.
 template <class T>
 inline constexpr bool is_value = std::is_trivially_copyable_v<T> && std::has_unique_object_representations_v<T> &&
-                                 !std::is_pointer_v<std::remove_all_extents_t<T>> && !std::is_member_pointer_v<T> &&
-                                 !std::is_convertible_v<const T &, std::string_view> &&
-                                 !std::is_same_v<T, bytes_view> && !std::is_same_v<T, hash> &&
-                                 (std::is_void_v<element_of<T>> || std::is_array_v<T> || is_std_array<T>::value) &&
-                                 !std::is_pointer_v<element_of<T>>;
+                                 !points<T> && !std::is_same_v<T, hash> &&
+                                 !std::is_convertible_v<const T &, std::string_view>;
 
 template <class T> constexpr void require_value() noexcept {
     static_assert(is_value<T>,
-                  "not a value whose bytes can be a key: it has padding, is a float, a pointer, or a view of something "
-                  "else, or is not trivially copyable; make a string or an array of bytes of it");
+                  "not a value whose bytes can be a key: it has padding, is a float, a pointer, an iterator, a function "
+                  "or a view of something else, or is not trivially copyable; make a string or an array of bytes of it");
 }
 
 } // namespace detail
 
 // The bytes of a value as a key: of an integer, an enum, or a struct or array of such without padding. The type is part
 // of the key: 17 as int and 17 as std::uint64_t have different bytes. Refers to the value, which must outlive it.
+//
+// A struct that holds a pointer or a reference cannot be told from one that holds a number: it compiles, and the key is
+// the address, which is another one for an equal value and in the next run.
 template <class T> [[nodiscard]] bytes_view key_of(const T &value GLOOM_DETAIL_LIFETIMEBOUND) noexcept {
     detail::require_value<T>();
     return {std::addressof(value), sizeof value};
@@ -511,8 +529,8 @@ outcome<std::invoke_result_t<Make>> finish(gloom_status status, const gloom_erro
     return make();
 }
 
-// Runs a callback that may throw where nothing may unwind, and throws again later what it threw. With results, a callback
-// that throws all the same (GLOOM_NO_EXCEPTIONS where the compiler has exceptions) ends the process: run is noexcept.
+// Runs a callback that may throw where nothing may unwind, and throws again later what it threw. With results, one that
+// throws all the same (GLOOM_NO_EXCEPTIONS where the compiler has exceptions) ends the process: run is noexcept.
 class guard {
 public:
     template <class Body> std::int64_t run(Body body) noexcept {
@@ -549,8 +567,8 @@ template <class F> struct callback {
 // As many keys are handed over at once if they do not lie in one piece.
 inline constexpr std::size_t batch_size = 256;
 
-// Can an iterator be copied and come by the same key again? Those of C++17 say so by their category. Others are taken for
-// input iterators, which cannot, unless they are forward iterators by the rules of C++20.
+// Can an iterator be copied and come by the same key again? Those of C++17 say so by their category. Others are taken
+// for input iterators, which cannot, unless they are forward iterators by the rules of C++20.
 template <class Iterator, class = void>
 inline constexpr bool is_forward =
 #if defined(__cpp_lib_concepts)
@@ -664,9 +682,9 @@ public:
 
     // -- many keys: several times faster than one by one --
 
-    // Adds a range of keys, which are strings, string_views, vectors or arrays of bytes, or hashes. Any range will do: it
-    // need not be constant, its iterators need not be copied, its end may be of another type. If an iterator throws, the
-    // keys before may have been added.
+    // Adds a range of keys, which are strings, string_views, vectors or arrays of bytes, or hashes. Any range will do,
+    // also one that is not constant, whose iterators cannot be copied, whose end is of another type. If an iterator
+    // throws, the keys before may have been added.
     template <class Range> outcome<void> add_all(Range &&keys) { return add_all(std::begin(keys), std::end(keys)); }
     template <class Iterator, class End> outcome<void> add_all(Iterator first, End last) {
         return add_chunks(keys_at(std::move(first), std::move(last)));
@@ -674,10 +692,10 @@ public:
 
     // Adds a range of values, each of which is a key as by key_of: of integers, mostly.
     template <class Range> outcome<void> add_values(Range &&values) {
-        if constexpr (std::is_void_v<detail::element_of<std::remove_reference_t<Range>>>) {
+        if constexpr (std::is_void_v<detail::elements_of<Range>>) {
             return add_values(std::begin(values), std::end(values));
         } else {
-            using value = detail::element_of<std::remove_reference_t<Range>>;
+            using value = detail::elements_of<Range>;
             detail::require_value<value>();
             return detail::finish(gloom_add_batch_fixed(get(), std::data(values), sizeof(value), std::size(values)));
         }
@@ -711,10 +729,10 @@ public:
 
     // Tests a range of values, each of which is a key as by key_of.
     template <class Range, class Results> std::size_t test_values(Range &&values, Results results) const {
-        if constexpr (std::is_void_v<detail::element_of<std::remove_reference_t<Range>>> || !std::is_same_v<Results, std::uint8_t *>) {
+        if constexpr (std::is_void_v<detail::elements_of<Range>> || !std::is_same_v<Results, std::uint8_t *>) {
             return test_values(std::begin(values), std::end(values), std::move(results));
         } else {
-            using value = detail::element_of<std::remove_reference_t<Range>>;
+            using value = detail::elements_of<Range>;
             detail::require_value<value>();
             std::size_t hits = std::size(values);
             static_cast<void>(
@@ -728,7 +746,7 @@ public:
     }
     template <class Range> [[nodiscard]] std::vector<std::uint8_t> test_values(Range &&values) const {
         std::vector<std::uint8_t> results;
-        if constexpr (std::is_void_v<detail::element_of<std::remove_reference_t<Range>>>) {
+        if constexpr (std::is_void_v<detail::elements_of<Range>>) {
             test_values(values, std::back_inserter(results));
         } else {
             results.resize(std::size(values));
@@ -868,8 +886,8 @@ public:
             },
             as);
     }
-    // Reads from a std::istream (opened as binary) the bytes of one filter and no more. errc::io if the stream fails, or had
-    // failed before (a file that could not be opened); errc::corrupt if it ends too early.
+    // Reads from a std::istream (opened as binary) the bytes of one filter and no more. errc::io if the stream fails,
+    // or had failed before (a file that could not be opened); errc::corrupt if it ends too early.
     [[nodiscard]] static outcome<filter> read(std::istream &from, const load_options &wanted = {}) {
         return read_from(
             [&from](void *data, std::size_t size) {
@@ -881,7 +899,7 @@ public:
     }
 
     // Calls sink(bytes_view) piece by piece. It returns an int: 0 to go on, -1 to stop (errc::cancelled), or an errno
-    // (errc::io). But 1, which is EPERM and also `true`, stops as -1 does, because gloom.h cannot tell them apart: return
+    // (errc::io). But 1, which is EPERM and also `true`, stops as -1 does: gloom.h cannot tell them apart. Return
     // EACCES or EIO instead. What it throws comes through; with results, it ends the process.
     template <class Sink> outcome<void> write_to(Sink &&sink, gloom::format as = gloom::format::native) const {
         using sink_type = std::remove_reference_t<Sink>;
@@ -899,7 +917,7 @@ public:
         return detail::finish(status, why);
     }
     // Calls source(void *data, std::size_t size) piece by piece. It puts up to size bytes at data and returns how many;
-    // 0 at the end, -1 to stop (errc::cancelled), or a negative errno (errc::io), which -EPERM cannot be: it is -1. What it
+    // 0 at the end, -1 to stop (errc::cancelled), or a negative errno (errc::io), but for -EPERM, which is -1. What it
     // throws comes through; with results, it ends the process.
     template <class Source>
     [[nodiscard]] static outcome<filter> read_from(Source &&source, const load_options &wanted = {}) {
