@@ -684,7 +684,7 @@ public:
 
     // Adds a range of keys, which are strings, string_views, vectors or arrays of bytes, or hashes. Any range will do,
     // also one that is not constant, whose iterators cannot be copied, whose end is of another type. If an iterator
-    // throws, the keys before may have been added.
+    // throws, or a key is a null C string, the keys before may have been added.
     template <class Range> outcome<void> add_all(Range &&keys) { return add_all(std::begin(keys), std::end(keys)); }
     template <class Iterator, class End> outcome<void> add_all(Iterator first, End last) {
         return add_chunks(keys_at(std::move(first), std::move(last)));
