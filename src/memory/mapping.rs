@@ -169,7 +169,8 @@ fn fill(file: &File, len: u64) -> Result<(), Error> {
     Ok(())
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(all(test, not(loom), target_os = "linux"))]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use std::fs;

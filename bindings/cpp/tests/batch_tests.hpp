@@ -53,6 +53,45 @@ inline filter one_by_one(std::uint64_t seed = 0) {
     return f;
 }
 
+// A range whose iterators say that they are forward iterators, but have the key within, as boost::token_iterator does.
+struct holders {
+    class iterator {
+    public:
+        using iterator_category = std::forward_iterator_tag;
+        using value_type = std::string;
+        using difference_type = std::ptrdiff_t;
+        using pointer = const std::string *;
+        using reference = const std::string &;
+
+        iterator(const std::vector<std::string> &all, std::size_t at) : all_(&all), at_(at) { hold(); }
+        reference operator*() const { return held_; }
+        iterator &operator++() {
+            ++at_;
+            hold();
+            return *this;
+        }
+        iterator operator++(int) {
+            iterator before = *this;
+            ++*this;
+            return before;
+        }
+        friend bool operator==(const iterator &a, const iterator &b) { return a.at_ == b.at_; }
+        friend bool operator!=(const iterator &a, const iterator &b) { return a.at_ != b.at_; }
+
+    private:
+        void hold() { held_ = at_ < all_->size() ? (*all_)[at_] : std::string(); }
+
+        const std::vector<std::string> *all_;
+        std::size_t at_;
+        std::string held_;
+    };
+
+    iterator begin() const { return iterator(all, 0); }
+    iterator end() const { return iterator(all, all.size()); }
+
+    const std::vector<std::string> &all;
+};
+
 template <class Keys> void expect_same_as_one_by_one(const Keys &all, std::uint64_t seed = 0) {
     const filter wanted = one_by_one(seed);
     filter f = fresh(seed);
@@ -70,6 +109,7 @@ TEST(Batch, Containers) {
     expect_same_as_one_by_one(all);
     expect_same_as_one_by_one(std::list<std::string>(all.begin(), all.end()));
     expect_same_as_one_by_one(std::forward_list<std::string>(all.begin(), all.end()));
+    expect_same_as_one_by_one(holders{all});
     expect_same_as_one_by_one(std::deque<std::string>(all.begin(), all.end()));
     expect_same_as_one_by_one(std::set<std::string>(all.begin(), all.end()));
     expect_same_as_one_by_one(std::vector<std::string_view>(all.begin(), all.end()));

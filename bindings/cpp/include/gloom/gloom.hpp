@@ -567,18 +567,18 @@ template <class F> struct callback {
 // As many keys are handed over at once if they do not lie in one piece.
 inline constexpr std::size_t batch_size = 256;
 
-// Can an iterator be copied and come by the same key again? Those of C++17 say so by their category. Others are taken
-// for input iterators, which cannot, unless they are forward iterators by the rules of C++20.
+// Can an iterator come by any key? Those of C++17 say so by their category, others by the rules of C++20.
 template <class Iterator, class = void>
-inline constexpr bool is_forward =
+inline constexpr bool is_random_access =
 #if defined(__cpp_lib_concepts)
-    std::forward_iterator<Iterator>;
+    std::random_access_iterator<Iterator>;
 #else
     false;
 #endif
 template <class Iterator>
-inline constexpr bool is_forward<Iterator, std::void_t<typename std::iterator_traits<Iterator>::iterator_category>> =
-    std::is_base_of_v<std::forward_iterator_tag, typename std::iterator_traits<Iterator>::iterator_category>;
+inline constexpr bool
+    is_random_access<Iterator, std::void_t<typename std::iterator_traits<Iterator>::iterator_category>> =
+        std::is_base_of_v<std::random_access_iterator_tag, typename std::iterator_traits<Iterator>::iterator_category>;
 
 template <class Iterator> using reference_of = decltype(*std::declval<Iterator &>());
 
@@ -592,9 +592,10 @@ struct value_at<Iterator, std::void_t<typename std::iterator_traits<Iterator>::v
     using type = typename std::iterator_traits<Iterator>::value_type;
 };
 
-// Do the keys stay where they are when the iterator moves on?
+// Do the keys stay where they are when the iterator moves on? By their category forward iterators' should, too; but some
+// that say they are have the key within (boost::token_iterator), and where it cannot be told, a key could be lost.
 template <class Iterator>
-inline constexpr bool keys_stay = !std::is_same_v<element_at<Iterator>, hash> && is_forward<Iterator> &&
+inline constexpr bool keys_stay = !std::is_same_v<element_at<Iterator>, hash> && is_random_access<Iterator> &&
                                   std::is_lvalue_reference_v<reference_of<Iterator>>;
 
 template <class T> constexpr void require_key() noexcept {
