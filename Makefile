@@ -131,7 +131,7 @@ package: ## build what gets installed (Linux): target/package
 	$(if $(NEEDS_NOTHING),,@scripts/deps demo)
 	CARGO=$(CARGO) scripts/package $(PACKAGE) $(CARGO_TARGET)
 
-INSTALL = DESTDIR=$(DESTDIR) PREFIX=$(PREFIX) LIBDIR=$(LIBDIR) INCLUDEDIR=$(INCLUDEDIR) DOCDIR=$(DOCDIR) \
+INSTALL = DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' LIBDIR='$(LIBDIR)' INCLUDEDIR='$(INCLUDEDIR)' DOCDIR='$(DOCDIR)' \
 	STATIC_NEEDS="$(filter-out -lgcc_s,$(STATIC_NEEDS))"
 
 install: package ## install headers, libraries, pkg-config and CMake files below PREFIX (/usr/local)
