@@ -280,6 +280,20 @@ fn predicted_current_and_measured_rates_agree() {
     }
 }
 
+/// With a key in few blocks, an absent key is nearly only found by being in its block with the same 32-bit probe value: that
+/// has the probability of one block, times 2^-32.
+#[test]
+fn the_current_rate_counts_keys_with_the_same_probe_value() {
+    for (num_blocks, items, want) in [(1, 1, 1.0), (3, 1, 1.0 / 3.0), (2, 3, 1.5), (8, 8, 1.0)] {
+        let filter = filter(Kind::Plain, num_blocks, MAX_K);
+        (0..items).for_each(|i| filter.add(&key(i)));
+        assert_eq!(filter.estimate_items(), items);
+        // All bits set by chance: below 1e-16 with three keys a block and 17 partitions.
+        let pairs = filter.current_fp_rate() * 2f64.powi(32);
+        assert!((pairs - want).abs() < 1e-4, "{num_blocks} blocks, {items} keys: {pairs}, not {want}");
+    }
+}
+
 /// Faults seen elsewhere: duplicates inflate the estimate (bloom-filter-scala 39, bits-and-blooms 103,
 /// Callidon PR 41).
 #[test]
