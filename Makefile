@@ -44,7 +44,7 @@ SOAK_MINUTES ?= 3
 SOAK_SEED ?= $(shell date +%s%N)
 
 .NOTPARALLEL:
-.PHONY: help build demo demo-programs test test-rust test-loom test-tsan test-fuzz fuzz test-demo test-cpp test-install test-go soak bench-go package install uninstall deb \
+.PHONY: help build demo demo-programs test test-rust test-loom test-tsan test-aarch64 test-fuzz fuzz test-demo test-cpp test-install test-go soak bench-go package install uninstall deb \
 	header bench bench-quick bench-files fmt lint deps-demo deps-test deps-lint clean
 
 help: ## list what make can do (default)
@@ -86,6 +86,10 @@ test-loom: ## ... of the concurrent parts, under every interleaving (loom)
 # So do the sanitizer's flags, and the standard library is built as well: target/tsan.
 test-tsan: ## ... with threads, under ThreadSanitizer (Linux)
 	CARGO=$(CARGO) scripts/test-tsan
+
+# Not part of `make test`: its compilers come by rustup, and it takes five to ten minutes.
+test-aarch64: ## run the tests on aarch64 Linux, emulated; and compile for macOS
+	CARGO=$(CARGO) scripts/test-aarch64
 
 # The flags of coverage and AddressSanitizer build everything anew, so this, too, has a folder of its own: target/fuzz.
 test-fuzz: ## ... of the fuzz targets: the corpora, some thousand inputs more, and faults that must be found

@@ -101,11 +101,11 @@ struct OsError(i32);
 
 impl std::fmt::Display for OsError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let mut text: [c_char; 128] = [0; 128];
+        let mut text = [0u8; 128];
+        let room = text.len().saturating_sub(1);
         // SAFETY: the buffer has room for its length less one and a terminating zero.
-        let known = unsafe { libc::strerror_r(self.0, text.as_mut_ptr(), text.len().saturating_sub(1)) } == 0;
-        let bytes = text.map(|byte| byte as u8);
-        let text = CStr::from_bytes_until_nul(&bytes).ok().and_then(|text| text.to_str().ok());
+        let known = unsafe { libc::strerror_r(self.0, text.as_mut_ptr().cast(), room) } == 0;
+        let text = CStr::from_bytes_until_nul(&text).ok().and_then(|text| text.to_str().ok());
         write!(f, "{} (error {})", text.filter(|_| known).unwrap_or("unknown error"), self.0)
     }
 }
