@@ -8,7 +8,7 @@ use super::load::{read_some, unless_changed};
 use super::temporary::Temporary;
 use crate::error::Error;
 use crate::filter::{Filter, Kind, Options};
-use crate::format::native::{self, FAILED, LIVE_COUNT, PAYLOAD, SEALED_STATE, STATE, State};
+use crate::format::native::{self, BOOT, FAILED, LIVE_COUNT, PAYLOAD, SEALED_STATE, STATE, State};
 use crate::format::{self, Format, Info, Input};
 use crate::memory::{Blocks, Lock, Mapping, reserve};
 use crate::panics::may_panic;
@@ -214,7 +214,7 @@ impl MappedFile {
     /// Applications Recover from fsync Failures?", USENIX ATC 2020). Hence the first failure is remembered: here,
     /// and in the file, for other processes and those to come.
     fn sync(&self, mapping: &Mapping) -> Result<(), Error> {
-        let result = if self.failed.load(Relaxed) || native::has_failed(mapping) {
+        let result = if self.failed.load(Relaxed) || has_failed(mapping) {
             let action = "writing the mapped file, which has failed before";
             Err(Error::Io { action, os_error: libc::EIO })
         } else {
@@ -258,6 +258,11 @@ impl Drop for MappedFile {
             Lock::Writers.release(&self.file);
         }
     }
+}
+
+/// Could somebody who has the file mapped not write all of it to the disk?
+fn has_failed(mapping: &Mapping) -> bool {
+    [BOOT, BOOT + 8].map(|at| mapping.number(at).load(Relaxed)) == [u64::MAX; 2]
 }
 
 /// Best effort: the disk has failed already.

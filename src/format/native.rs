@@ -14,8 +14,6 @@ use super::{Format, Info, Input, Sink, check_geometry, copy_blocks, corrupt, num
 use crate::error::Error;
 use crate::filter::{Filter, Geometry};
 use crate::layout::BLOCK_BYTES;
-use crate::memory::Mapping;
-use crate::sync::Ordering::Relaxed;
 use std::fs::File;
 use std::io::Read;
 
@@ -39,6 +37,8 @@ pub(crate) const SEALED_STATE: usize = 48;
 /// Where the adds are counted that writers have made since the file became dirty. Outside the
 /// checksum, since it changes at any time.
 pub(crate) const LIVE_COUNT: usize = STATE + SEALED_STATE;
+/// Where the boot is in which the file became dirty.
+pub(crate) const BOOT: usize = STATE + 16;
 const PADDING: usize = STATE + STATE_LEN;
 /// The zeros between state and blocks.
 const PADDING_LEN: usize = PAYLOAD - PADDING;
@@ -167,12 +167,6 @@ impl State {
         boot.copy_from_slice(&state[16..32]);
         Ok(State { count: number(&state[..8]), dirty, boot })
     }
-}
-
-/// Could somebody who has the file mapped not write all of it to the disk?
-pub(crate) fn has_failed(mapping: &Mapping) -> bool {
-    let boot = [STATE + 16, STATE + 24].map(|at| mapping.number(at).load(Relaxed));
-    boot == [u64::MAX; 2]
 }
 
 /// Reads header and state behind the first byte.
