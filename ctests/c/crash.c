@@ -1,10 +1,12 @@
 /* Processes that are killed, and system calls that fail, at every point of a save and of what is done to a map. A path
  * always holds a whole file, the old one or the new one, and a mapped file keeps every key.
  *
- * usage: crash kill|fail|interrupt|failed-sync|readers-meet-writers|writers-meet|no-locks|no-exclusive-rename|
- * no-folder-sync|fork|fork-meanwhile|namespaces, or crash random SEED KILLS, or crash storm SEED CYCLES */
+ * usage: crash kill|fail|interrupt|failed-sync|two-syncs|slow-open|readers-meet-writers|writers-meet|no-locks|no-exclusive-rename|
+ * no-folder-sync|fork|fork-meanwhile|namespaces, or crash forgotten-mark disk, or
+ * crash random SEED KILLS, or crash storm SEED CYCLES */
 #include "faults.h"
 
+#include <pthread.h>
 #include <sched.h>
 #include <sys/wait.h>
 
@@ -702,6 +704,63 @@ static void done_saving_over_another(gloom_status status)
     check_files(1);
 }
 
+/* A link to nothing has the name and is no file: the save may fail, and ends. */
+static void prepare_save_of_new(void)
+{
+    is_over_old = false;
+    prepare_save();
+    faults.after = NULL;
+}
+
+static void link_to_nothing(void)
+{
+    CHECK(symlink("nothing", target()) == 0 || errno == EEXIST);
+}
+
+static void done_saving_over_link(gloom_status status)
+{
+    CHECK(status == GLOOM_OK || status == GLOOM_ERR_IO);
+    if (status == GLOOM_OK)
+        CHECK(is_new());
+}
+
+/* A file that another one has found and mapped stays, though the folder cannot be written. */
+static void map_what_came(const char *name, int file, void *address)
+{
+    (void)file, (void)address;
+    if (strcmp(name, "renameat2") != 0)
+        return;
+    faults.counting = false;
+    REQUIRE(maps(GLOOM_MAP_READ_WRITE, &other));
+    add_numbers(other, 0, KEYS);
+    CHECK_OK(gloom_sync(other, NULL));
+    faults.counting = true;
+}
+
+static void test_create_that_is_found(void)
+{
+    const char *struck;
+    unsigned at = 0, kept = 0;
+    do {
+        prepare_nothing();
+        faults.after = map_what_came;
+        faults.error = EIO;
+        faults_arm(FAULT_FAIL, ++at);
+        gloom_status status = create(NULL);
+        faults_disarm();
+        faults.after = NULL;
+        struck = faults.struck;
+        CONTEXT("a create is found, and fails at call %u, %s", at, struck == NULL ? "none" : struck);
+        close_if_open();
+        if (other != NULL) {
+            kept += status != GLOOM_OK;
+            close_other();
+            check_whole(KEYS);
+        }
+    } while (struck != NULL);
+    CHECK(kept > 0);
+}
+
 /* Who comes first has the name. */
 static void done_saving_or_creating(gloom_status status)
 {
@@ -734,6 +793,8 @@ static void test_writers_meet(void)
     meet("a save meets a close", prepare_open_file, save, close_other, done_saving);
     meet("a save meets another file", prepare_save_over_old, save, come_in_place, done_saving_over_another);
     meet("a save meets a create", prepare_save_over_old, save, take_away_and_create, done_saving_over_another);
+    meet("a save meets a link to nothing", prepare_save_of_new, save, link_to_nothing, done_saving_over_link);
+    test_create_that_is_found();
     meet("an open without fallocate meets adds", prepare_without_fallocate, open_for_writing, add_many,
          done_without_fallocate);
 }
@@ -742,11 +803,11 @@ static void test_writers_meet(void)
 
 static void fail_to_sync(gloom_filter *filter)
 {
-    faults.error = EIO;
-    faults_arm(FAULT_FAIL, 1);
+    atomic_int errors = 1;
+    faults.msync_errors = &errors;
     CHECK_STATUS(gloom_sync(filter, NULL), GLOOM_ERR_IO);
-    CHECK(faults.struck != NULL && strcmp(faults.struck, "msync") == 0);
-    faults_disarm();
+    CHECK_U64((uint64_t)atomic_load(&errors), 0);
+    faults.msync_errors = NULL;
 }
 
 /* What one writer could not write, no other takes for written: neither one that closes the file after it, nor the parent
@@ -789,6 +850,136 @@ static void test_failed_sync(void)
     close_if_open();
     acknowledge_failure();
     check_whole(KEYS);
+}
+
+/* A writer who opens a clean file does not write over what another one has met since. */
+
+static void open_and_fail_to_sync(void)
+{
+    open_other();
+    fail_to_sync(other);
+}
+
+static void done_opening_slowly(gloom_status status)
+{
+    bool came = faults.struck != NULL;
+    CHECK(status == GLOOM_OK || (came && status == GLOOM_ERR_CORRUPT));
+    CHECK((status == GLOOM_OK) == (mapped != NULL));
+    /* Between its last look and its writing it does; then the other one's close puts it right. */
+    if (came && mapped != NULL && strcmp(faults.struck, "pwrite64") != 0)
+        CHECK_STATUS(gloom_sync(mapped, NULL), GLOOM_ERR_IO);
+    if (faults.at % 2 == 0)
+        close_other();
+    close_if_open();
+    close_other();
+    if (came)
+        acknowledge_failure();
+    check_whole(came ? KEYS : OLD_KEYS);
+}
+
+/* Of two threads that sync at the same time, each is told that the disk has failed, though the system tells it once. */
+
+static atomic_int errors_to_tell;
+
+static void *sync_in_thread(void *status)
+{
+    *(gloom_status *)status = gloom_sync(mapped, NULL);
+    return NULL;
+}
+
+static void test_two_syncs(void)
+{
+    gloom_status statuses[2] = {GLOOM_OK, GLOOM_OK};
+    pthread_t threads[2];
+    CONTEXT("%s", "two syncs at the same time");
+    map_old();
+    atomic_store(&errors_to_tell, 1);
+    faults.msync_errors = &errors_to_tell;
+    for (int i = 0; i < 2; i++)
+        REQUIRE(pthread_create(&threads[i], NULL, sync_in_thread, &statuses[i]) == 0);
+    for (int i = 0; i < 2; i++)
+        REQUIRE(pthread_join(threads[i], NULL) == 0);
+    faults.msync_errors = NULL;
+    CHECK_STATUS(statuses[0], GLOOM_ERR_IO);
+    CHECK_STATUS(statuses[1], GLOOM_ERR_IO);
+    close_if_open();
+    acknowledge_failure();
+    check_whole(KEYS);
+}
+
+/* When the first writer could not write that the file is dirty, the system may have forgotten that page: the next one writes
+ * it again. */
+
+/* Has the system the first page of the file still to write? (The line of a map in proc(5)'s smaps begins with its address.) */
+static bool first_page_is_dirty(void)
+{
+    char line[256];
+    unsigned kilobytes, dirty = 0;
+    bool is_here = false;
+    int file = open(target(), O_RDONLY);
+    REQUIRE(file >= 0);
+    volatile const char *page = mmap(NULL, 4096, PROT_READ, MAP_SHARED, file, 0);
+    FILE *maps = fopen("/proc/self/smaps", "r");
+    REQUIRE(page != MAP_FAILED && page[0] != 0 && maps != NULL);
+    while (fgets(line, sizeof line, maps) != NULL) {
+        char *behind;
+        unsigned long start = strtoul(line, &behind, 16);
+        if (behind != line && *behind == '-')
+            is_here = start == (uintptr_t)page;
+        if (is_here && (sscanf(line, "Shared_Dirty: %u", &kilobytes) == 1 || sscanf(line, "Private_Dirty: %u", &kilobytes) == 1))
+            dirty += kilobytes;
+    }
+    (void)fclose(maps);
+    munmap((void *)(uintptr_t)page, 4096);
+    close(file);
+    return dirty > 0;
+}
+
+static bool page_was_dirty;
+
+static void look_at_first_page(void)
+{
+    page_was_dirty = first_page_is_dirty();
+}
+
+/* Opens the file and closes it; a call is struck. */
+static void strike_open(fault what, unsigned at)
+{
+    gloom_filter *filter = NULL;
+    faults.error = EIO;
+    faults.call = look_at_first_page;
+    faults_arm(what, at);
+    (void)gloom_map(target(), GLOOM_MAP_READ_WRITE, &filter, NULL);
+    faults_disarm();
+    REQUIRE(faults.struck != NULL);
+    gloom_free(filter);
+}
+
+static void test_forgotten_mark(void)
+{
+    unsigned first = 0, second = 0;
+    prepare_old();
+    int file = open(target(), O_RDWR);
+    REQUIRE(file >= 0 && fsync(file) == 0);
+    if (first_page_is_dirty()) {
+        printf("every page is dirty here (tmpfs): not tested\n");
+        close(file);
+        return;
+    }
+    do {
+        write_file(target(), old_bytes, old_len);
+        strike_open(FAULT_FAIL, ++first);
+    } while (strcmp(faults.struck, "fsync") != 0);
+    do {
+        write_file(target(), old_bytes, old_len);
+        strike_open(FAULT_FAIL, first);
+        REQUIRE(fsync(file) == 0); /* as if it had forgotten the page: it has nothing to write */
+        CHECK(!first_page_is_dirty());
+        strike_open(FAULT_CALL, ++second);
+    } while (strcmp(faults.struck, "fsync") != 0);
+    CHECK(page_was_dirty);
+    check_whole(OLD_KEYS);
+    close(file);
 }
 
 /* ---- killed at random ---- */
@@ -1188,6 +1379,12 @@ int main(int argc, char **argv)
         test_namespaces();
     else if (strcmp(what, "failed-sync") == 0)
         test_failed_sync();
+    else if (strcmp(what, "two-syncs") == 0)
+        test_two_syncs();
+    else if (strcmp(what, "slow-open") == 0)
+        meet("an open meets a sync that fails", prepare_old, open_for_writing, open_and_fail_to_sync, done_opening_slowly);
+    else if (strcmp(what, "forgotten-mark") == 0)
+        test_forgotten_mark();
     else if (strcmp(what, "random") == 0)
         test_random_kills(seed, times);
     else if (strcmp(what, "storm") == 0)

@@ -10,8 +10,10 @@
 #endif
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -44,6 +46,8 @@ static struct {
     bool no_fallocate;
     /* As on file systems without locks. */
     bool no_locks;
+    /* So many errors msync has to tell, each of them once, if not NULL. */
+    atomic_int *msync_errors;
     /* As on file systems that cannot rename without replacing (some in user space), or make no hard links either (FAT). */
     bool no_exclusive_rename, no_links;
 } faults;
@@ -231,6 +235,15 @@ int __wrap_msync(void *address, size_t len, int flags)
     if (faults_at("msync") == FAULT_FAIL) {
         errno = faults.error;
         return -1;
+    }
+    if (faults.msync_errors != NULL) {
+        /* Long enough for another thread to come in, if it may. */
+        for (int i = 0; i < 1000; i++)
+            sched_yield();
+        if (atomic_exchange(faults.msync_errors, 0) > 0) {
+            errno = EIO;
+            return -1;
+        }
     }
     int result = __real_msync(address, len, flags);
     faults_done(result == 0, "msync", -1, address);

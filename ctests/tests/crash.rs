@@ -87,6 +87,21 @@ fn a_disk_that_has_failed() {
 }
 
 #[test]
+fn a_disk_that_has_failed_for_one_of_two_threads() {
+    crash(&["two-syncs"]);
+}
+
+#[test]
+fn a_disk_that_fails_while_another_opens() {
+    crash(&["slow-open"]);
+}
+
+#[test]
+fn a_mark_that_was_not_written() {
+    crash(&["forgotten-mark", "disk"]);
+}
+
+#[test]
 fn the_power_fails_at_every_point() {
     Program::with_flags("power", Library::Static, WRAP_FILES).run(&[&seed()]);
 }

@@ -238,7 +238,7 @@ pub(super) unsafe fn give(
     }
     // SAFETY: freshly allocated as a Box would be, and may be uninitialised.
     let handle = unsafe { Box::from_raw(memory) };
-    // Last, since a file that is made cannot always be unmade: others may have it mapped already.
+    // Last, since a file that is made could not be unmade if others have it mapped already.
     let filter = Box::write(handle, gloom_filter(make()?));
     // SAFETY: by this function's contract. `gloom_free` makes it a Box again.
     unsafe { out.write(Box::into_raw(filter)) };

@@ -104,7 +104,8 @@ pub unsafe extern "C" fn gloom_inspect(
 /// process that is killed meanwhile leaves at most a file of another name (.NAME.gloom-...). Otherwise as
 /// gloom_map.
 ///
-/// Failures as gloom_create, and GLOOM_ERR_IO. *out is untouched then, and there is no file.
+/// Failures as gloom_create, and GLOOM_ERR_IO. *out is untouched then, and there is no file (unless the folder could
+/// not be written and somebody else has mapped it meanwhile).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn gloom_map_create(
     path: *const c_char,
@@ -131,8 +132,9 @@ pub unsafe extern "C" fn gloom_map_create(
 /// GLOOM_ERR_READ_ONLY. With GLOOM_MAP_READ_WRITE, adds go to the file and are seen at once by all who map it; the
 /// filter is atomic, and the disk space that a file with holes lacks is taken. gloom_sync makes adds durable; a
 /// process that dies loses none; if the system fails, adds since the last gloom_sync may be lost, and the file is
-/// refused from then on without GLOOM_MAP_ALLOW_DIRTY. The last writer who closes the file reads all of it to write
-/// its checksum: without GLOOM_MAP_VERIFY, also one that agrees with damage that was there before.
+/// refused from then on without GLOOM_MAP_ALLOW_DIRTY (with which a map for writing reads and writes all of it once).
+/// The last writer who closes the file reads all of it to write its checksum: without GLOOM_MAP_VERIFY, also one that
+/// agrees with damage that was there before.
 ///
 /// The file must not be truncated while it is mapped: reading what is no longer there ends the process with
 /// SIGBUS. Replacing it (gloom_save to the same path by another process that does not find it mapped for

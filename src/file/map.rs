@@ -8,14 +8,16 @@ use super::load::{read_some, unless_changed};
 use super::temporary::Temporary;
 use crate::error::Error;
 use crate::filter::{Filter, Kind, Options};
-use crate::format::native::{self, BOOT, FAILED, LIVE_COUNT, PAYLOAD, SEALED_STATE, STATE, State};
+use crate::format::native::{self, BOOT, FAILED, LIVE_COUNT, PAYLOAD, SEALED_STATE, STATE, STATE_LEN, State};
 use crate::format::{self, Format, Info, Input};
 use crate::memory::{Blocks, Lock, Mapping, reserve};
 use crate::panics::may_panic;
 use crate::sync::{AtomicBool, Ordering::Relaxed};
 use std::fs::{File, OpenOptions};
+use std::io::ErrorKind;
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 /// How a file is mapped.
 #[derive(Clone, Copy, Debug, Default)]
@@ -37,6 +39,8 @@ pub(crate) struct MappedFile {
     process: Process,
     /// Adds may be missing on the disk, as in a file whose state says so.
     failed: AtomicBool,
+    /// One sync at a time: of two threads that wait for the same page, the system tells one that it has failed.
+    syncs: Mutex<()>,
 }
 
 impl Filter {
@@ -80,6 +84,8 @@ impl Filter {
         let mapping = Mapping::new(file, length, options.read_write)?;
         if options.read_write && info.may_have_lost_adds {
             // Of what could not be written before, memory may have more than the disk: now all of it is written.
+            // Read first, where what cannot be read is an error and no SIGBUS.
+            read_all(file, length)?;
             mapping.touch();
         }
         let blocks = Blocks::mapped(mapping, PAYLOAD, info.num_blocks);
@@ -130,7 +136,9 @@ impl Filter {
                 Ok(true) => Ok(MappedFile::new(file, true)),
                 Ok(false) => Err(taken()),
                 Err(error) => {
-                    if is_named(&file, path) {
+                    // Unless somebody else has it mapped already.
+                    Lock::Writers.release(&file);
+                    if Lock::Writers.try_take(&file) && is_named(&file, path) {
                         // Best effort: there is an error to tell of already.
                         let _ = std::fs::remove_file(path);
                     }
@@ -159,7 +167,13 @@ impl Filter {
 
 impl MappedFile {
     fn new(file: File, writable: bool) -> MappedFile {
-        MappedFile { file, writable, process: Process::this(), failed: AtomicBool::new(false) }
+        MappedFile {
+            file,
+            writable,
+            process: Process::this(),
+            failed: AtomicBool::new(false),
+            syncs: Mutex::new(()),
+        }
     }
 
     /// The count in the file: when it was last clean, and what writers have added since who have closed it.
@@ -182,6 +196,10 @@ impl MappedFile {
         let clean = mapping.number(STATE).load(Relaxed);
         let more = |live: u64| clean.wrapping_add(live).saturating_add(added).wrapping_sub(clean);
         let _ = mapping.number(LIVE_COUNT).fetch_update(Relaxed, Relaxed, |live| Some(more(live)));
+        if self.failed.load(Relaxed) {
+            // Again: somebody who was opening the file, or says that he knows, may have written over it.
+            mark_failed(&self.file);
+        }
         // Not by making its share a lock for itself: two who do so at once would find each other's share,
         // and both would leave the file as it is.
         Lock::Writers.release(&self.file);
@@ -201,7 +219,11 @@ impl MappedFile {
         self.file.write_all_at(&trailer, native::payload_end(blocks.len() as u64)).map_err(&failed)?;
         self.sync(mapping)?;
         // What was not written through the map.
-        self.file.sync_all().map_err(&failed).inspect_err(|_| self.mark_failed(mapping))?;
+        self.file.sync_all().map_err(&failed).inspect_err(|_| mark_failed(&self.file))?;
+        if has_failed(mapping) {
+            // A child of this process, which shares the lock, has been told meanwhile.
+            return Ok(());
+        }
         // Only now that everything else is on the disk.
         let state = State { count: self.count(mapping), dirty: false, boot: [0; 16] };
         self.file.write_all_at(&state.encode(), STATE as u64).map_err(&failed)?;
@@ -214,6 +236,9 @@ impl MappedFile {
     /// Applications Recover from fsync Failures?", USENIX ATC 2020). Hence the first failure is remembered: here,
     /// and in the file, for other processes and those to come.
     fn sync(&self, mapping: &Mapping) -> Result<(), Error> {
+        // Not in a child after a fork, which could wait for a thread that it does not have.
+        let _alone =
+            self.process.is_this().then(|| self.syncs.lock().unwrap_or_else(PoisonError::into_inner));
         let result = if self.failed.load(Relaxed) || has_failed(mapping) {
             let action = "writing the mapped file, which has failed before";
             Err(Error::Io { action, os_error: libc::EIO })
@@ -223,12 +248,10 @@ impl MappedFile {
         // There, it reaches the disk's cache only.
         #[cfg(target_os = "macos")]
         let result = result.and_then(|()| self.file.sync_all().map_err(Error::io("writing the mapped file")));
-        result.inspect_err(|_| self.mark_failed(mapping))
-    }
-
-    fn mark_failed(&self, mapping: &Mapping) {
-        self.failed.store(true, Relaxed);
-        mark_failed(&self.file, mapping.number(STATE).load(Relaxed));
+        result.inspect_err(|_| {
+            self.failed.store(true, Relaxed);
+            mark_failed(&self.file);
+        })
     }
 
     /// Makes it durable that bits may change from now on.
@@ -236,16 +259,21 @@ impl MappedFile {
         may_panic();
         let file = &self.file;
         let failed = Error::io("marking the file as dirty");
-        if !info.dirty || info.may_have_lost_adds {
-            let state = State { count: info.count, dirty: true, boot: native::boot_id()? }.encode();
-            // Not the live count behind it: another process may have marked the file and counted meanwhile.
-            file.write_all_at(&state[..SEALED_STATE], STATE as u64).map_err(&failed)?;
+        let boot = native::boot_id()?;
+        // Another one may have marked it meanwhile.
+        let state = read_state(file)?;
+        if state.may_have_lost_adds()? && !info.may_have_lost_adds {
+            return Err(Error::Dirty);
         }
-        // Also if another process has marked it: it may not have come to this yet. What cannot be written then may
-        // be what a process that has died had added.
+        // Also if it is dirty: who marked it may not have come to the sync yet, or that has failed and the system has
+        // forgotten the page.
+        let dirty = State { dirty: true, boot, ..state };
+        write_state(file, &dirty).map_err(&failed)?;
         file.sync_all().map_err(&failed).inspect_err(|_| {
-            if info.dirty {
-                mark_failed(file, info.count);
+            if state.dirty {
+                // What cannot be written may be what a process that has died had added.
+                let _ = write_state(file, &State { boot: FAILED, ..dirty });
+                let _ = file.sync_all();
             }
         })
     }
@@ -265,11 +293,37 @@ fn has_failed(mapping: &Mapping) -> bool {
     [BOOT, BOOT + 8].map(|at| mapping.number(at).load(Relaxed)) == [u64::MAX; 2]
 }
 
-/// Best effort: the disk has failed already.
-fn mark_failed(file: &File, count: u64) {
-    let state = State { count, dirty: true, boot: FAILED }.encode();
-    let _ = file.write_all_at(&state[..SEALED_STATE], STATE as u64);
-    let _ = file.sync_all();
+/// Makes it known that not all adds are on the disk. Best effort: that has failed already.
+fn mark_failed(file: &File) {
+    if let Ok(state) = read_state(file) {
+        let _ = write_state(file, &State { dirty: true, boot: FAILED, ..state });
+        let _ = file.sync_all();
+    }
+}
+
+fn read_state(file: &File) -> Result<State, Error> {
+    let mut state = [0; STATE_LEN];
+    file.read_exact_at(&mut state, STATE as u64).map_err(Error::io("reading the file"))?;
+    State::decode(&state)
+}
+
+/// Not the live count behind it, which others may be counting.
+fn write_state(file: &File, state: &State) -> std::io::Result<()> {
+    file.write_all_at(&state.encode()[..SEALED_STATE], STATE as u64)
+}
+
+fn read_all(file: &File, length: u64) -> Result<(), Error> {
+    let mut buffer = [0; 16384];
+    let mut at = 0;
+    while at < length {
+        match file.read_at(&mut buffer, at) {
+            Ok(0) => break,
+            Ok(read) => at = at.saturating_add(read as u64),
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(Error::io("reading the file")(error)),
+        }
+    }
+    Ok(())
 }
 
 /// A process is known by its number, and by the namespace that gave it if that can be told: the first process of a

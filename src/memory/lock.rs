@@ -10,9 +10,9 @@ use std::os::fd::AsRawFd;
 /// What is locked: a byte of the file, though nobody reads or writes it under the lock.
 #[derive(Clone, Copy)]
 pub(crate) enum Lock {
-    /// Shared by those who have the file mapped for writing; taken to create it and to make it clean.
+    /// Shared by those who have the file mapped for writing; taken to make it clean.
     Writers = 0,
-    /// Shared by those who replace the file.
+    /// Taken by those who replace the file; shared by them if they may only read it.
     Savers = 1,
 }
 

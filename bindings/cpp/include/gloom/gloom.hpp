@@ -1081,8 +1081,8 @@ private:
         std::array<unsigned char, most * sizeof(value)> bytes_;
     };
 
-    template <class Iterator, class End>
-    static key_chunks<Iterator, End, detail::keys_stay<Iterator>> keys_at(Iterator first, End last) {
+    template <class Iterator, class End, bool stays = detail::keys_stay<Iterator>>
+    static key_chunks<Iterator, End, stays> keys_at(Iterator first, End last) {
         return {std::move(first), std::move(last)};
     }
     template <class Iterator, class End> static value_chunks<Iterator, End> values_at(Iterator first, End last) {
