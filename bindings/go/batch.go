@@ -64,14 +64,14 @@ func (c *core) TestBatch(b *Batch, dst []bool) []bool {
 	return dst
 }
 
-// AddMany adds keys, several times faster than Add does: their bytes are copied together, about a thousand keys at a time, for one
+// AddMany adds keys, faster than Add does: their bytes are copied together, about a thousand keys at a time, for one
 // call of C. Goroutines and panics as for Add.
 func (c *core) AddMany(keys [][]byte) { addMany("AddMany", c.native(), keys) }
 
 // AddManyString adds keys; otherwise as AddMany.
 func (c *core) AddManyString(keys []string) { addMany("AddManyString", c.native(), keys) }
 
-// TestMany tests keys, several times faster than Test does: result i is what Test answers for key i. The results are written to
+// TestMany tests keys, faster than Test does: result i is what Test answers for key i. The results are written to
 // dst, which is made longer if necessary (nil is fine), and returned: dst[:len(keys)]. Goroutines as for Test.
 func (c *core) TestMany(keys [][]byte, dst []bool) []bool { return testMany(c.native(), keys, dst) }
 
