@@ -77,7 +77,7 @@
 // Read the whole file and check its checksum.
 #define GLOOM_MAP_VERIFY 2
 
-// Map also a file that may have lost adds, because the system failed while it was mapped for writing.
+// Map also a file that may have lost adds, because the system or the disk failed while it was mapped for writing.
 #define GLOOM_MAP_ALLOW_DIRTY 4
 
 // The version of this header; gloom_version tells the library's.
@@ -696,8 +696,15 @@ gloom_status gloom_map(const char *path,
 
 // Waits until all adds to a mapped filter that have returned are on the disk.
 //
+// If it fails with GLOOM_ERR_IO once, it does so from then on, since the system may have forgotten what it could not
+// write: adds since the last gloom_sync that returned GLOOM_OK may be missing in the file, which is refused from
+// then on without GLOOM_MAP_ALLOW_DIRTY. The filter in memory is as it was, and can be saved elsewhere.
+//
+// Threads: any number at once; they wait for each other. Cost: writes the pages that have changed.
+//
 // GLOOM_ERR_NULL, GLOOM_ERR_INVALID_ARGUMENT (the filter is not mapped), GLOOM_ERR_READ_ONLY, GLOOM_ERR_IO.
-gloom_status gloom_sync(gloom_filter *filter, gloom_error *error);
+gloom_status gloom_sync(gloom_filter *filter,
+                        gloom_error *error);
 
 #ifdef __cplusplus
 }  // extern "C"

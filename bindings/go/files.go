@@ -148,7 +148,7 @@ const (
 	MapReadWrite MapMode = C.GLOOM_MAP_READ_WRITE
 	// MapVerify reads the whole file and checks its checksum.
 	MapVerify MapMode = C.GLOOM_MAP_VERIFY
-	// MapAllowDirty maps also a file that may have lost adds, because the system failed while it was mapped for writing.
+	// MapAllowDirty maps also a file that may have lost adds, because the system or the disk failed while it was mapped for writing.
 	MapAllowDirty MapMode = C.GLOOM_MAP_ALLOW_DIRTY
 )
 
@@ -189,6 +189,9 @@ func mapped(op, path string, do func(*C.char, **C.gloom_filter, *C.gloom_error) 
 }
 
 // Sync waits until all adds to a mapped filter that have returned are on the disk. Others may add meanwhile.
+//
+// If it fails with [ErrIO] once, it does so from then on: adds since the last Sync that succeeded may be missing in the file, which
+// is refused from then on without [MapAllowDirty]. The filter in memory is as it was, and can be saved elsewhere.
 //
 // The error is [ErrInvalidArgument] (the filter is not mapped), [ErrReadOnly] or [ErrIO].
 func (c *core) Sync() error {

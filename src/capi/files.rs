@@ -171,6 +171,12 @@ pub unsafe extern "C" fn gloom_map(
 
 /// Waits until all adds to a mapped filter that have returned are on the disk.
 ///
+/// If it fails with GLOOM_ERR_IO once, it does so from then on, since the system may have forgotten what it could not
+/// write: adds since the last gloom_sync that returned GLOOM_OK may be missing in the file, which is refused from
+/// then on without GLOOM_MAP_ALLOW_DIRTY. The filter in memory is as it was, and can be saved elsewhere.
+///
+/// Threads: any number at once; they wait for each other. Cost: writes the pages that have changed.
+///
 /// GLOOM_ERR_NULL, GLOOM_ERR_INVALID_ARGUMENT (the filter is not mapped), GLOOM_ERR_READ_ONLY, GLOOM_ERR_IO.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn gloom_sync(filter: *mut gloom_filter, error: *mut gloom_error) -> gloom_status {

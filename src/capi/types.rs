@@ -60,7 +60,7 @@ pub const GLOOM_FLAG_SMALL_PAGES: u32 = 1;
 pub const GLOOM_MAP_READ_WRITE: u32 = 1;
 /// Read the whole file and check its checksum.
 pub const GLOOM_MAP_VERIFY: u32 = 2;
-/// Map also a file that may have lost adds, because the system failed while it was mapped for writing.
+/// Map also a file that may have lost adds, because the system or the disk failed while it was mapped for writing.
 pub const GLOOM_MAP_ALLOW_DIRTY: u32 = 4;
 
 /// Why a call failed, in words. Owned by the caller, who may pass NULL instead. Written only when a

@@ -14,7 +14,6 @@ use crate::memory::{Blocks, Lock, Mapping, reserve};
 use crate::panics::may_panic;
 use crate::sync::{AtomicBool, Ordering::Relaxed};
 use std::fs::{File, OpenOptions};
-use std::io::ErrorKind;
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
@@ -26,7 +25,7 @@ pub struct MapOptions {
     pub read_write: bool,
     /// Read the whole file and check its checksum. (One that is dirty has none to check.)
     pub verify: bool,
-    /// Map also a file that may have lost adds, because the system failed while it was mapped for writing.
+    /// Map also a file that may have lost adds, because the system or the disk failed while it was mapped for writing.
     pub allow_dirty: bool,
 }
 
@@ -44,8 +43,8 @@ pub(crate) struct MappedFile {
 }
 
 impl Filter {
-    /// Uses the filter in a native file where it is; takes milliseconds whatever its size. The file must
-    /// not be truncated meanwhile: reading what is no longer there ends a process (SIGBUS).
+    /// Uses the filter in a native file where it is; takes milliseconds whatever its size (in tmpfs, for writing, in
+    /// proportion to it). The file must not be truncated meanwhile: reading what is no longer there ends a process (SIGBUS).
     ///
     /// # Errors
     /// [`Error::Io`], [`Error::Dirty`], and those of [`from_bytes`](Filter::from_bytes) that concern
@@ -85,7 +84,7 @@ impl Filter {
         if options.read_write && info.may_have_lost_adds {
             // Of what could not be written before, memory may have more than the disk: now all of it is written.
             // Read first, where what cannot be read is an error and no SIGBUS.
-            read_all(file, length)?;
+            while read_some(&mut reader, &mut [0; 16384])? > 0 {}
             mapping.touch();
         }
         let blocks = Blocks::mapped(mapping, PAYLOAD, info.num_blocks);
@@ -272,8 +271,7 @@ impl MappedFile {
         file.sync_all().map_err(&failed).inspect_err(|_| {
             if state.dirty {
                 // What cannot be written may be what a process that has died had added.
-                let _ = write_state(file, &State { boot: FAILED, ..dirty });
-                let _ = file.sync_all();
+                mark_failed(file);
             }
         })
     }
@@ -310,20 +308,6 @@ fn read_state(file: &File) -> Result<State, Error> {
 /// Not the live count behind it, which others may be counting.
 fn write_state(file: &File, state: &State) -> std::io::Result<()> {
     file.write_all_at(&state.encode()[..SEALED_STATE], STATE as u64)
-}
-
-fn read_all(file: &File, length: u64) -> Result<(), Error> {
-    let mut buffer = [0; 16384];
-    let mut at = 0;
-    while at < length {
-        match file.read_at(&mut buffer, at) {
-            Ok(0) => break,
-            Ok(read) => at = at.saturating_add(read as u64),
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            Err(error) => return Err(Error::io("reading the file")(error)),
-        }
-    }
-    Ok(())
 }
 
 /// A process is known by its number, and by the namespace that gave it if that can be told: the first process of a

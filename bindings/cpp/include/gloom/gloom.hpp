@@ -961,7 +961,7 @@ public:
             return gloom_map_create(path.c_str(), &c, out, why);
         });
     }
-    // Waits until all adds to a mapped filter are on the disk.
+    // Waits until all adds to a mapped filter are on the disk. Once it has failed with errc::io it always does: see gloom.h.
     outcome<void> sync() {
         return call([&](gloom_error *why) { return gloom_sync(get(), why); });
     }
