@@ -52,6 +52,8 @@ mod memory;
 mod panics;
 mod sizing;
 mod sync;
+#[cfg(not(loom))]
+mod sys;
 
 pub use error::{Error, Value};
 #[cfg(not(loom))]

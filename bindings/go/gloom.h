@@ -626,8 +626,9 @@ gloom_status gloom_read(gloom_read_fn read,
 // file holds every key whose add had returned before the call.
 //
 // The new file is written beside the old one under another name (.NAME.gloom-...), which a process that is
-// killed leaves behind, and has the old one's permissions. An old file that may be neither read nor written is
-// not replaced: it could be mapped.
+// killed leaves behind. If the old one has the same owner, the new one gets its permissions (those of the group only
+// if that is the same, too), but never set-user-id, set-group-id or sticky; else it gets those of any new file. An old
+// file that may be neither read nor written is not replaced: it could be mapped.
 //
 // GLOOM_ERR_NULL, GLOOM_ERR_INVALID_ARGUMENT (format), GLOOM_ERR_UNSUPPORTED (v1 holds no seed),
 // GLOOM_ERR_BUSY (the file is mapped for writing), GLOOM_ERR_IO.

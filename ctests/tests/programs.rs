@@ -51,6 +51,13 @@ fn files() {
     Program::new("files", Library::Static).run(&[]);
 }
 
+/// Other users of the same folder; needs root, which a container or a machine of its own for tests has.
+#[cfg(target_os = "linux")]
+#[test]
+fn neighbours() {
+    Program::new("neighbours", Library::Static).run(&[]);
+}
+
 /// More than 4 GiB.
 #[test]
 fn large() {

@@ -11,6 +11,7 @@
 mod load;
 mod map;
 mod path;
+mod permissions;
 mod save;
 mod temporary;
 

@@ -2,15 +2,16 @@
 
 use super::map::is_named;
 use super::path::{PATH_MAX, PathBuffer, folder_of};
+use super::permissions;
 use super::temporary::Temporary;
 use crate::error::Error;
 use crate::filter::Filter;
 use crate::format::Format;
 use crate::memory::{Lock, read_link};
-use std::fs::{File, OpenOptions, Permissions};
+use std::fs::{File, Metadata, OpenOptions};
 use std::io::{ErrorKind, Write};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 impl Filter {
@@ -19,8 +20,9 @@ impl Filter {
     /// meanwhile: the file holds every key whose add had returned before the call.
     ///
     /// Writes a new file beside the old one (`.name.gloom-...`), which a killed process leaves behind.
-    /// The new file has the old one's permissions. An old file that may be neither read nor written is not
-    /// replaced: it could be mapped.
+    /// The new file has the old one's permissions if it has the same owner (and for the group's, the same group), and
+    /// never set-user-id, set-group-id or sticky; else those of any new file. An old file that may be neither read
+    /// nor written is not replaced: it could be mapped.
     ///
     /// # Errors
     /// [`Error::Unsupported`] for a seed in format v1, [`Error::Busy`] if the file is mapped for writing,
@@ -31,18 +33,16 @@ impl Filter {
         let target = target_of(path)?;
         let target = target.as_path();
         let mut old = Old::of(target)?;
-        // Nobody who could not read the old file shall read the new one while it is written.
-        let mode = old.as_ref().map_or(0o666, |old| old.permissions.mode() & 0o777);
+        let mode = permissions::while_written(old.as_ref().map(|old| &old.metadata));
         let mut new = Temporary::create(target, mode)?;
+        let made = new.file.metadata().map_err(Error::io("looking at the new file"))?;
         let failed = Error::io("writing the file");
         let mut file = &new.file;
         self.serialize(format, &mut |piece| file.write_all(piece).map_err(&failed))?;
         // Who takes the file away and puts another one there, again and again, shall not keep this from ending; nor
         // shall a symbolic link to nothing, which is no file but has the name.
         for _ in 0..100 {
-            if let Some(old) = &old {
-                new.file.set_permissions(old.permissions.clone()).map_err(&failed)?;
-            }
+            permissions::settle(&new.file, &made, old.as_ref().map(|old| (&old.file, &old.metadata)))?;
             new.file.sync_all().map_err(&failed)?;
             match &old {
                 None if new.name(target)? => return Ok(()),
@@ -80,7 +80,7 @@ fn target_of(path: &Path) -> Result<PathBuffer, Error> {
 
 /// The file that will be replaced. As long as this lives, whoever wants to map it for writing waits.
 struct Old {
-    permissions: Permissions,
+    metadata: Metadata,
     file: File,
 }
 
@@ -110,7 +110,7 @@ impl Old {
                 let action = "replacing something that is not a regular file";
                 return Err(Error::Io { action, os_error: libc::ENODEV });
             }
-            let old = Old { permissions: metadata.permissions(), file };
+            let old = Old { metadata, file };
             // One save at a time: the next one must look at the file that this one puts there. (A lock for
             // oneself needs a file that can be written.)
             if writable {
