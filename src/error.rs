@@ -77,6 +77,13 @@ pub enum Error {
         /// Its error number, or 0 if it gave none.
         os_error: i32,
     },
+    /// A path leads to something that is no regular file: reading it may wait for ever, or do something.
+    Special {
+        /// What it is.
+        what: &'static str,
+        /// The error number of the operating system for it.
+        os_error: i32,
+    },
     /// A callback asked to stop.
     Cancelled,
     /// The filter is mapped read-only.
@@ -196,6 +203,12 @@ impl fmt::Display for Error {
             Error::Io { action, os_error: 0 } => write!(f, "{action} failed"),
             Error::Io { action, os_error } => {
                 write!(f, "{action} failed: {}", std::io::Error::from_raw_os_error(*os_error))
+            }
+            Error::Special { what, .. } => {
+                write!(
+                    f,
+                    "the path leads to {what}, not to a regular file (gloom_read and gloom_write take streams)"
+                )
             }
             Error::Cancelled => f.write_str("a callback asked to stop"),
             Error::ReadOnly => f.write_str("the filter is mapped read-only"),

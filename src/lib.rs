@@ -52,7 +52,6 @@ mod memory;
 mod panics;
 mod sizing;
 mod sync;
-#[cfg(not(loom))]
 mod sys;
 
 pub use error::{Error, Value};

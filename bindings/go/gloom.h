@@ -49,6 +49,7 @@
 /* For the first field of each struct, and zeros for the rest. */
 #define GLOOM_OPTIONS_INIT { sizeof(gloom_options), 0, 0, 0, 0.0, 0, 0, 0, 0, 0, 0 }
 #define GLOOM_LOAD_OPTIONS_INIT { sizeof(gloom_load_options), 0, 0, 0, 0, 0 }
+#define GLOOM_MAP_OPTIONS_INIT { sizeof(gloom_map_options), 0, 0, 0 }
 #define GLOOM_SIZING_INIT { sizeof(gloom_sizing), 0, 0, 0.0, 0.0, 0, 0 }
 #define GLOOM_FILE_INFO_INIT { sizeof(gloom_file_info), 0, 0, 0, 0, 0, 0, 0, 0.0, 0, 0 }
 
@@ -70,6 +71,10 @@
 
 // No huge pages; otherwise filters of 4 MiB and more ask for them.
 #define GLOOM_FLAG_SMALL_PAGES 1
+
+// For gloom_load: load also from what is no regular file, such as a FIFO or a device. Opening and reading it waits for
+// whoever writes to it, for ever if nobody does.
+#define GLOOM_FLAG_SPECIAL_FILES 4
 
 // Map for reading and writing; otherwise only for reading.
 #define GLOOM_MAP_READ_WRITE 1
@@ -218,6 +223,19 @@ typedef struct {
   // 0.
   uint32_t reserved;
 } gloom_file_info;
+
+// How a file is mapped. Start from GLOOM_MAP_OPTIONS_INIT.
+typedef struct {
+  // sizeof(gloom_map_options). Bytes that this release does not know must be 0.
+  size_t struct_size;
+  // GLOOM_MAP_...; unknown bits are an error.
+  uint32_t flags;
+  // Must be 0.
+  uint32_t reserved;
+  // The most bytes the blocks may take, 0 for no limit. Checked before space on the disk is taken (by
+  // GLOOM_MAP_READ_WRITE), of which a file with holes may have taken little before.
+  uint64_t max_bytes;
+} gloom_map_options;
 
 // Success.
 #define GLOOM_OK 0
@@ -625,8 +643,9 @@ gloom_status gloom_read(gloom_read_fn read,
 // to the disk, the new one is there already.) On return the new one is on the disk. Others may add meanwhile: the
 // file holds every key whose add had returned before the call.
 //
-// The new file is written beside the old one under another name (.NAME.gloom-...), which a process that is
-// killed leaves behind. If the old one has the same owner, the new one gets its permissions (those of the group only
+// Symbolic links are followed, but none of another user in a sticky folder that all may write (GLOOM_ERR_IO with EACCES).
+// Only regular files are replaced. A process that is killed leaves at most one file, .NAME.gloom-... in the same
+// folder, which the next save to the path removes. If the old one has the same owner, the new one gets its permissions (those of the group only
 // if that is the same, too), but never set-user-id, set-group-id or sticky; else it gets those of any new file. An old
 // file that may be neither read nor written is not replaced: it could be mapped.
 //
@@ -640,8 +659,10 @@ gloom_status gloom_save(const gloom_filter *filter,
 // Loads the filter in a file, whatever its format, and writes it to *out; free it with gloom_free. options may
 // be NULL: an atomic filter, no limit.
 //
-// The length of the file and the limit are verified before memory is taken. A pipe has no length: it is read as
-// by gloom_read, and opening it waits for who writes to it.
+// The length of the file and the limit are verified before memory is taken. A pipe without a name (/dev/stdin, a process
+// substitution) has no length: it is read as by gloom_read. What else is no regular file (a FIFO, which somebody may
+// have put there, a socket, a device, a folder) is GLOOM_ERR_IO, without waiting, unless
+// GLOOM_FLAG_SPECIAL_FILES asks for it.
 //
 // Failures as gloom_deserialize, and GLOOM_ERR_IO. *out is untouched then.
 gloom_status gloom_load(const char *path,
@@ -650,7 +671,7 @@ gloom_status gloom_load(const char *path,
                         gloom_error *error);
 
 // Writes to *out what the header of a file tells, without reading the rest. out->struct_size must be set
-// (GLOOM_FILE_INFO_INIT). Opening a pipe waits for who writes to it.
+// (GLOOM_FILE_INFO_INIT). Never waits: what is no regular file is GLOOM_ERR_IO.
 //
 // GLOOM_ERR_NULL, GLOOM_ERR_INVALID_ARGUMENT, GLOOM_ERR_IO, GLOOM_ERR_CORRUPT (not a filter, or of another
 // length), GLOOM_ERR_UNSUPPORTED (another version, layout or hash). *out is untouched then.
@@ -659,8 +680,8 @@ gloom_status gloom_inspect(const char *path, gloom_file_info *out, gloom_error *
 // Makes a new native file for a filter as options describe it (kind 0 or GLOOM_KIND_ATOMIC: the only one that
 // processes can share), maps it for reading and writing and writes the filter to *out; close it with
 // gloom_free. The file must not exist. All its disk space is taken at once. It appears when it is complete; a
-// process that is killed meanwhile leaves at most a file of another name (.NAME.gloom-...). Otherwise as
-// gloom_map.
+// process that is killed meanwhile leaves at most a file of another name (.NAME.gloom-...), which the next one to
+// the path removes. Otherwise as gloom_map.
 //
 // Failures as gloom_create, and GLOOM_ERR_IO. *out is untouched then, and there is no file (unless the folder could
 // not be written and somebody else has mapped it meanwhile).
@@ -675,7 +696,8 @@ gloom_status gloom_map_create(const char *path,
 //
 // Read-only (flags 0), any number of processes share one copy in memory, and writes give
 // GLOOM_ERR_READ_ONLY. With GLOOM_MAP_READ_WRITE, adds go to the file and are seen at once by all who map it; the
-// filter is atomic, and the disk space that a file with holes lacks is taken. gloom_sync makes adds durable; a
+// filter is atomic, and the disk space that a file with holes lacks is taken; if there is not enough, it is given back
+// (GLOOM_ERR_IO with ENOSPC). gloom_map_with_options can limit it. gloom_sync makes adds durable; a
 // process that dies loses none; if the system fails, adds since the last gloom_sync may be lost, and the file is
 // refused from then on without GLOOM_MAP_ALLOW_DIRTY (with which a map for writing reads and writes all of it once).
 // The last writer who closes the file reads all of it to write its checksum: without GLOOM_MAP_VERIFY, also one that
@@ -694,6 +716,22 @@ gloom_status gloom_map(const char *path,
                        uint32_t flags,
                        gloom_filter **out,
                        gloom_error *error);
+
+// As gloom_map, by options: also with a limit. options may be NULL: read-only, no limit.
+//
+// Failures as gloom_map, GLOOM_ERR_LIMIT (the blocks would take more than max_bytes), GLOOM_ERR_INVALID_ARGUMENT and
+// GLOOM_ERR_UNSUPPORTED (an option of a later release). *out is untouched then.
+gloom_status gloom_map_with_options(const char *path,
+                                    const gloom_map_options *options,
+                                    gloom_filter **out,
+                                    gloom_error *error);
+
+// Returns true if a mapped filter should be mapped again, because its map is no longer what the path led to: the file was
+// replaced (gloom_save by another process, rename) or removed; or, on overlayfs, a writer opened a file of the image
+// after this map, got a copy of it, and adds to the copy. Returns false for a filter in memory and for NULL.
+//
+// Threads: any number at once. Costs two calls to the system.
+bool gloom_is_stale(const gloom_filter *filter);
 
 // Waits until all adds to a mapped filter that have returned are on the disk.
 //

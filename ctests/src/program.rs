@@ -26,9 +26,10 @@ pub const WRAP_ALLOCATIONS: &[&str] =
 
 /// For `c/faults.h`, which takes the library's calls to the system.
 pub const WRAP_FILES: &[&str] = &[
-    "-Wl,--wrap=open64,--wrap=close,--wrap=read,--wrap=write,--wrap=pread64,--wrap=pwrite64",
-    "-Wl,--wrap=fsync,--wrap=msync,--wrap=mmap,--wrap=rename,--wrap=renameat2,--wrap=linkat,--wrap=unlink,--wrap=fchmod,--wrap=statx",
-    "-Wl,--wrap=fcntl,--wrap=fallocate,--wrap=posix_fallocate",
+    "-Wl,--wrap=open64,--wrap=openat,--wrap=close,--wrap=read,--wrap=write,--wrap=pread64,--wrap=pwrite64",
+    "-Wl,--wrap=fsync,--wrap=msync,--wrap=mmap,--wrap=fchmod,--wrap=statx,--wrap=fstatat,--wrap=readlinkat",
+    "-Wl,--wrap=renameat,--wrap=renameat2,--wrap=linkat,--wrap=unlinkat,--wrap=fdopendir,--wrap=fremovexattr",
+    "-Wl,--wrap=fcntl,--wrap=flock,--wrap=fallocate,--wrap=posix_fallocate,--wrap=fstatvfs,--wrap=lseek,--wrap=getrandom",
 ];
 
 /// How much of a failed program's output is shown.

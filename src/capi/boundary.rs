@@ -57,6 +57,9 @@ pub(super) unsafe fn checked(
                         let text = format_args!("{action} failed: {}", OsError(os_error));
                         explain(error, GLOOM_ERR_IO, os_error, text);
                     }
+                    Error::Special { os_error, .. } => {
+                        explain(error, GLOOM_ERR_IO, os_error, format_args!("{reason}"));
+                    }
                     _ => explain(error, status_of(&reason), 0, format_args!("{reason}")),
                 }
             }
@@ -88,7 +91,7 @@ fn status_of(error: &Error) -> gloom_status {
             GLOOM_ERR_CORRUPT
         }
         Error::ReadOnly => GLOOM_ERR_READ_ONLY,
-        Error::Io { .. } => GLOOM_ERR_IO,
+        Error::Io { .. } | Error::Special { .. } => GLOOM_ERR_IO,
         Error::Cancelled => GLOOM_ERR_CANCELLED,
         Error::Busy => GLOOM_ERR_BUSY,
         Error::Unsupported { .. } => GLOOM_ERR_UNSUPPORTED,
@@ -268,7 +271,7 @@ macro_rules! sized {
         const _: () = assert!(offset_of!($name, struct_size) == 0);
     )*};
 }
-sized!(gloom_options gloom_load_options gloom_sizing gloom_file_info);
+sized!(gloom_options gloom_load_options gloom_map_options gloom_sizing gloom_file_info);
 
 /// The caller's struct, which may be of another release: what it lacks is 0, and what this release does
 /// not know must be 0.

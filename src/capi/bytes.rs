@@ -176,7 +176,8 @@ pub(super) unsafe fn load_options(options: *const gloom_load_options) -> Result<
     }
     // SAFETY: as for this function.
     let options = unsafe { read_sized(options, "options")? };
-    known_flags(options.flags, GLOOM_FLAG_SMALL_PAGES, "0 or GLOOM_FLAG_SMALL_PAGES (1)")?;
+    let known = GLOOM_FLAG_SMALL_PAGES | GLOOM_FLAG_SPECIAL_FILES;
+    known_flags(options.flags, known, "GLOOM_FLAG_SMALL_PAGES (1) and GLOOM_FLAG_SPECIAL_FILES (4)")?;
     if options.reserved != 0 {
         return Err(Error::Argument { name: "reserved", value: options.reserved.into(), allowed: "0" });
     }
@@ -185,6 +186,7 @@ pub(super) unsafe fn load_options(options: *const gloom_load_options) -> Result<
         num_shards: options.num_shards,
         max_bytes: options.max_bytes,
         small_pages: options.flags & GLOOM_FLAG_SMALL_PAGES != 0,
+        special_files: options.flags & GLOOM_FLAG_SPECIAL_FILES != 0,
     })
 }
 

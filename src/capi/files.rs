@@ -4,6 +4,7 @@ use super::boundary::*;
 use super::bytes::{format, load_options};
 use super::create::wanted;
 use super::types::*;
+use crate::error::Error;
 use crate::file::MapOptions;
 use crate::filter::Filter;
 use crate::format::Format;
@@ -14,8 +15,9 @@ use std::ffi::c_char;
 /// to the disk, the new one is there already.) On return the new one is on the disk. Others may add meanwhile: the
 /// file holds every key whose add had returned before the call.
 ///
-/// The new file is written beside the old one under another name (.NAME.gloom-...), which a process that is
-/// killed leaves behind. If the old one has the same owner, the new one gets its permissions (those of the group only
+/// Symbolic links are followed, but none of another user in a sticky folder that all may write (GLOOM_ERR_IO with EACCES).
+/// Only regular files are replaced. A process that is killed leaves at most one file, .NAME.gloom-... in the same
+/// folder, which the next save to the path removes. If the old one has the same owner, the new one gets its permissions (those of the group only
 /// if that is the same, too), but never set-user-id, set-group-id or sticky; else it gets those of any new file. An old
 /// file that may be neither read nor written is not replaced: it could be mapped.
 ///
@@ -40,8 +42,10 @@ pub unsafe extern "C" fn gloom_save(
 /// Loads the filter in a file, whatever its format, and writes it to *out; free it with gloom_free. options may
 /// be NULL: an atomic filter, no limit.
 ///
-/// The length of the file and the limit are verified before memory is taken. A pipe has no length: it is read as
-/// by gloom_read, and opening it waits for who writes to it.
+/// The length of the file and the limit are verified before memory is taken. A pipe without a name (/dev/stdin, a process
+/// substitution) has no length: it is read as by gloom_read. What else is no regular file (a FIFO, which somebody may
+/// have put there, a socket, a device, a folder) is GLOOM_ERR_IO, without waiting, unless
+/// GLOOM_FLAG_SPECIAL_FILES asks for it.
 ///
 /// Failures as gloom_deserialize, and GLOOM_ERR_IO. *out is untouched then.
 #[unsafe(no_mangle)]
@@ -63,7 +67,7 @@ pub unsafe extern "C" fn gloom_load(
 }
 
 /// Writes to *out what the header of a file tells, without reading the rest. out->struct_size must be set
-/// (GLOOM_FILE_INFO_INIT). Opening a pipe waits for who writes to it.
+/// (GLOOM_FILE_INFO_INIT). Never waits: what is no regular file is GLOOM_ERR_IO.
 ///
 /// GLOOM_ERR_NULL, GLOOM_ERR_INVALID_ARGUMENT, GLOOM_ERR_IO, GLOOM_ERR_CORRUPT (not a filter, or of another
 /// length), GLOOM_ERR_UNSUPPORTED (another version, layout or hash). *out is untouched then.
@@ -102,8 +106,8 @@ pub unsafe extern "C" fn gloom_inspect(
 /// Makes a new native file for a filter as options describe it (kind 0 or GLOOM_KIND_ATOMIC: the only one that
 /// processes can share), maps it for reading and writing and writes the filter to *out; close it with
 /// gloom_free. The file must not exist. All its disk space is taken at once. It appears when it is complete; a
-/// process that is killed meanwhile leaves at most a file of another name (.NAME.gloom-...). Otherwise as
-/// gloom_map.
+/// process that is killed meanwhile leaves at most a file of another name (.NAME.gloom-...), which the next one to
+/// the path removes. Otherwise as gloom_map.
 ///
 /// Failures as gloom_create, and GLOOM_ERR_IO. *out is untouched then, and there is no file (unless the folder could
 /// not be written and somebody else has mapped it meanwhile).
@@ -131,7 +135,8 @@ pub unsafe extern "C" fn gloom_map_create(
 ///
 /// Read-only (flags 0), any number of processes share one copy in memory, and writes give
 /// GLOOM_ERR_READ_ONLY. With GLOOM_MAP_READ_WRITE, adds go to the file and are seen at once by all who map it; the
-/// filter is atomic, and the disk space that a file with holes lacks is taken. gloom_sync makes adds durable; a
+/// filter is atomic, and the disk space that a file with holes lacks is taken; if there is not enough, it is given back
+/// (GLOOM_ERR_IO with ENOSPC). gloom_map_with_options can limit it. gloom_sync makes adds durable; a
 /// process that dies loses none; if the system fails, adds since the last gloom_sync may be lost, and the file is
 /// refused from then on without GLOOM_MAP_ALLOW_DIRTY (with which a map for writing reads and writes all of it once).
 /// The last writer who closes the file reads all of it to write its checksum: without GLOOM_MAP_VERIFY, also one that
@@ -158,16 +163,62 @@ pub unsafe extern "C" fn gloom_map(
         checked(error, || {
             let path = self::path(path)?;
             not_null(out, "out")?;
-            let known = GLOOM_MAP_READ_WRITE | GLOOM_MAP_VERIFY | GLOOM_MAP_ALLOW_DIRTY;
-            known_flags(flags, known, "GLOOM_MAP_READ_WRITE (1), _VERIFY (2) and _ALLOW_DIRTY (4)")?;
-            let options = MapOptions {
-                read_write: flags & GLOOM_MAP_READ_WRITE != 0,
-                verify: flags & GLOOM_MAP_VERIFY != 0,
-                allow_dirty: flags & GLOOM_MAP_ALLOW_DIRTY != 0,
-            };
+            let options = map_options(flags, 0)?;
             give(|| Filter::map(path, &options), out)
         })
     }
+}
+
+/// As gloom_map, by options: also with a limit. options may be NULL: read-only, no limit.
+///
+/// Failures as gloom_map, GLOOM_ERR_LIMIT (the blocks would take more than max_bytes), GLOOM_ERR_INVALID_ARGUMENT and
+/// GLOOM_ERR_UNSUPPORTED (an option of a later release). *out is untouched then.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn gloom_map_with_options(
+    path: *const c_char,
+    options: *const gloom_map_options,
+    out: *mut *mut gloom_filter,
+    error: *mut gloom_error,
+) -> gloom_status {
+    // SAFETY: the caller's pointers, as the header asks for.
+    unsafe {
+        checked(error, || {
+            let path = self::path(path)?;
+            not_null(out, "out")?;
+            let mut wanted = MapOptions::default();
+            if !options.is_null() {
+                let options = read_sized(options, "options")?;
+                if options.reserved != 0 {
+                    let value = options.reserved.into();
+                    return Err(Error::Argument { name: "reserved", value, allowed: "0" });
+                }
+                wanted = map_options(options.flags, options.max_bytes)?;
+            }
+            give(|| Filter::map(path, &wanted), out)
+        })
+    }
+}
+
+fn map_options(flags: u32, max_bytes: u64) -> Result<MapOptions, Error> {
+    let known = GLOOM_MAP_READ_WRITE | GLOOM_MAP_VERIFY | GLOOM_MAP_ALLOW_DIRTY;
+    known_flags(flags, known, "GLOOM_MAP_READ_WRITE (1), _VERIFY (2) and _ALLOW_DIRTY (4)")?;
+    Ok(MapOptions {
+        read_write: flags & GLOOM_MAP_READ_WRITE != 0,
+        verify: flags & GLOOM_MAP_VERIFY != 0,
+        allow_dirty: flags & GLOOM_MAP_ALLOW_DIRTY != 0,
+        max_bytes,
+    })
+}
+
+/// Returns true if a mapped filter should be mapped again, because its map is no longer what the path led to: the file was
+/// replaced (gloom_save by another process, rename) or removed; or, on overlayfs, a writer opened a file of the image
+/// after this map, got a copy of it, and adds to the copy. Returns false for a filter in memory and for NULL.
+///
+/// Threads: any number at once. Costs two calls to the system.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn gloom_is_stale(filter: *const gloom_filter) -> bool {
+    // SAFETY: the caller's handle.
+    answered(false, || unsafe { Ok(self::filter(filter, "filter")?.is_stale()) })
 }
 
 /// Waits until all adds to a mapped filter that have returned are on the disk.

@@ -56,6 +56,10 @@ pub const GLOOM_FORMAT_V1: i32 = 1;
 /// No huge pages; otherwise filters of 4 MiB and more ask for them.
 pub const GLOOM_FLAG_SMALL_PAGES: u32 = 1;
 
+/// For gloom_load: load also from what is no regular file, such as a FIFO or a device. Opening and reading it waits for
+/// whoever writes to it, for ever if nobody does.
+pub const GLOOM_FLAG_SPECIAL_FILES: u32 = 4;
+
 /// Map for reading and writing; otherwise only for reading.
 pub const GLOOM_MAP_READ_WRITE: u32 = 1;
 /// Read the whole file and check its checksum.
@@ -120,6 +124,21 @@ pub struct gloom_load_options {
     /// Must be 0.
     pub reserved: u32,
     /// The most bytes the blocks may take, 0 for no limit. Checked before anything is allocated.
+    pub max_bytes: u64,
+}
+
+/// How a file is mapped. Start from GLOOM_MAP_OPTIONS_INIT.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct gloom_map_options {
+    /// sizeof(gloom_map_options). Bytes that this release does not know must be 0.
+    pub struct_size: usize,
+    /// GLOOM_MAP_...; unknown bits are an error.
+    pub flags: u32,
+    /// Must be 0.
+    pub reserved: u32,
+    /// The most bytes the blocks may take, 0 for no limit. Checked before space on the disk is taken (by
+    /// GLOOM_MAP_READ_WRITE), of which a file with holes may have taken little before.
     pub max_bytes: u64,
 }
 

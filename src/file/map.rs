@@ -4,17 +4,20 @@
 //! first bit can change; the last writer who closes it (and so can take the lock for itself) writes the
 //! count and the checksum and takes the mark away.
 
-use super::load::{read_some, unless_changed};
-use super::temporary::Temporary;
+use super::load::{open_regular, read_some, unless_changed};
+use super::new_file::NewFile;
+use super::place::{Last, Place};
 use crate::error::Error;
 use crate::filter::{Filter, Kind, Options};
 use crate::format::native::{self, BOOT, FAILED, LIVE_COUNT, PAYLOAD, SEALED_STATE, STATE, STATE_LEN, State};
 use crate::format::{self, Format, Info, Input};
-use crate::memory::{Blocks, Lock, Mapping, reserve};
+use crate::layout::BLOCK_BYTES;
+use crate::memory::Blocks;
 use crate::panics::may_panic;
 use crate::sync::{AtomicBool, Ordering::Relaxed};
-use std::fs::{File, OpenOptions};
-use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
+use crate::sys::{Lock, Mapping, Process, boot_id, reserve};
+use std::fs::File;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
@@ -27,6 +30,9 @@ pub struct MapOptions {
     pub verify: bool,
     /// Map also a file that may have lost adds, because the system or the disk failed while it was mapped for writing.
     pub allow_dirty: bool,
+    /// The most bytes the blocks may take; 0 for no limit. Checked before address space is taken, or, for writing, space
+    /// on the disk, of which a file with holes may have taken little before.
+    pub max_bytes: u64,
 }
 
 /// A file that is mapped, or will be.
@@ -50,14 +56,15 @@ impl Filter {
     /// [`Error::Io`], [`Error::Dirty`], and those of [`from_bytes`](Filter::from_bytes) that concern
     /// header and length; format v1 is [`Error::Unsupported`].
     pub fn map(path: &Path, options: &MapOptions) -> Result<Filter, Error> {
-        unless_changed(path, || Filter::map_once(path, options))
+        let place = Place::of(path, Last::Use)?;
+        unless_changed(&place, || Filter::map_once(&place, options))
     }
 
-    fn map_once(path: &Path, options: &MapOptions) -> Result<Filter, Error> {
+    fn map_once(place: &Place, options: &MapOptions) -> Result<Filter, Error> {
         let mapped = if options.read_write {
-            open_for_writing(path)?
+            open_for_writing(place)?
         } else {
-            MappedFile::new(open(path, false)?, false)
+            MappedFile::new(open_regular(place, libc::O_RDONLY)?.0, false)
         };
         let file = &mapped.file;
         let failed = Error::io("reading the file");
@@ -72,6 +79,10 @@ impl Filter {
         }
         if info.may_have_lost_adds && !options.allow_dirty {
             return Err(Error::Dirty);
+        }
+        let needed = info.num_blocks.saturating_mul(BLOCK_BYTES as u64);
+        if options.max_bytes != 0 && needed > options.max_bytes {
+            return Err(Error::Limit { needed, limit: options.max_bytes });
         }
         native::read_padding(&mut input)?;
         let mut trailer = [0; native::TRAILER];
@@ -102,7 +113,7 @@ impl Filter {
 
     /// Makes a new native file for a filter as `options` describe it (atomic: the only kind that processes
     /// can share), and maps it for writing. It appears when it is complete: one that is interrupted leaves at
-    /// most a file with another name (`.name.gloom-...`).
+    /// most a file with another name (`.name.gloom-...`), which the next one to the path removes.
     ///
     /// # Errors
     /// [`Error::Io`] if the file exists or cannot be made, and those of [`Filter::create`].
@@ -114,15 +125,16 @@ impl Filter {
         let geometry = options.geometry()?;
         let info = native::info(&geometry, options.seed);
         let taken = || Error::Io { action: "creating the file", os_error: libc::EEXIST };
+        let place = Place::of(path, Last::Link)?;
         // Also at the end; but before space is taken for nothing.
-        if std::fs::symlink_metadata(path).is_ok() {
+        if place.look().is_ok() {
             return Err(taken());
         }
-        let mut new = Temporary::create(path, 0o666)?;
+        let mut new = NewFile::create(&place, 0o666)?;
         let failed = Error::io("creating the file");
         Lock::Writers.share(&new.file)?;
         reserve(&new.file, info.bytes)?;
-        let state = State { count: 0, dirty: true, boot: native::boot_id()? };
+        let state = State { count: 0, dirty: true, boot: boot_id()? };
         new.file.write_all_at(&native::header(&info), 0).map_err(&failed)?;
         new.file.write_all_at(&state.encode(), STATE as u64).map_err(&failed)?;
         new.file.write_all_at(&native::trailer(0), native::payload_end(info.num_blocks)).map_err(&failed)?;
@@ -131,20 +143,32 @@ impl Filter {
         let blocks = Blocks::mapped(mapping, PAYLOAD, info.num_blocks);
         Filter::of_mapped(blocks, &info, true, || {
             let file = new.file.try_clone().map_err(&failed)?;
-            match new.name(path) {
+            match new.name() {
                 Ok(true) => Ok(MappedFile::new(file, true)),
                 Ok(false) => Err(taken()),
                 Err(error) => {
                     // Unless somebody else has it mapped already.
                     Lock::Writers.release(&file);
-                    if Lock::Writers.try_take(&file) && is_named(&file, path) {
+                    if Lock::Writers.try_take(&file) && place.has(&file) {
                         // Best effort: there is an error to tell of already.
-                        let _ = std::fs::remove_file(path);
+                        let _ = place.folder.remove(&place.name);
                     }
                     Err(error)
                 }
             }
         })
+    }
+
+    /// Does the map show something else than what the path led to, so that the file should be mapped again? True if the
+    /// file was replaced (a save, a rename) or removed; and if it is one of a container's image that a writer has
+    /// opened since (overlayfs: the writer got a copy, whose adds are never seen here). False in memory.
+    ///
+    /// Cost: two calls to the system.
+    pub fn is_stale(&self) -> bool {
+        match (self.blocks().mapping(), self.mapped_file()) {
+            (Some(mapping), Some(file)) => file.is_stale(mapping),
+            _ => false,
+        }
     }
 
     /// Waits until all adds that have returned are on the disk, so that a failure of the system does not
@@ -207,6 +231,22 @@ impl MappedFile {
         }
     }
 
+    fn is_stale(&self, mapping: &Mapping) -> bool {
+        let is_removed = self.file.metadata().is_ok_and(|metadata| metadata.nlink() == 0);
+        // The file and its map are the same bytes. Overlayfs reads a file that was copied from the copy, while its map
+        // stays what it was. More than once, since a writer may come or go in between.
+        is_removed || (0..3).all(|_| self.differs(mapping))
+    }
+
+    fn differs(&self, mapping: &Mapping) -> bool {
+        let mut state = [0; SEALED_STATE];
+        self.file.read_exact_at(&mut state, STATE as u64).is_ok()
+            && state.as_chunks().0.iter().enumerate().any(|(i, word)| {
+                let at = STATE.saturating_add(i.saturating_mul(8));
+                mapping.number(at).load(Relaxed) != u64::from_le_bytes(*word)
+            })
+    }
+
     fn is_writer(&self) -> bool {
         self.writable && self.process.is_this()
     }
@@ -258,7 +298,7 @@ impl MappedFile {
         may_panic();
         let file = &self.file;
         let failed = Error::io("marking the file as dirty");
-        let boot = native::boot_id()?;
+        let boot = boot_id()?;
         // Another one may have marked it meanwhile.
         let state = read_state(file)?;
         if state.may_have_lost_adds()? && !info.may_have_lost_adds {
@@ -310,45 +350,11 @@ fn write_state(file: &File, state: &State) -> std::io::Result<()> {
     file.write_all_at(&state.encode()[..SEALED_STATE], STATE as u64)
 }
 
-/// A process is known by its number, and by the namespace that gave it if that can be told: the first process of a
-/// container and its child that is the first one of another have the same number.
-struct Process {
-    number: u32,
-    namespace: Option<u64>,
-}
-
-impl Process {
-    fn this() -> Process {
-        let namespace = std::fs::metadata("/proc/self/ns/pid").ok().map(|namespace| namespace.ino());
-        Process { number: std::process::id(), namespace }
-    }
-
-    fn is_this(&self) -> bool {
-        let this = Process::this();
-        let same_namespace =
-            this.namespace.is_none() || self.namespace.is_none() || this.namespace == self.namespace;
-        this.number == self.number && same_namespace
-    }
-}
-
-fn open(path: &Path, writable: bool) -> Result<File, Error> {
-    // Opening a pipe would wait for its other end.
-    let mut options = OpenOptions::new();
-    options.read(true).write(writable).custom_flags(libc::O_NONBLOCK);
-    let file = options.open(path).map_err(Error::io("opening the file"))?;
-    let metadata = file.metadata().map_err(Error::io("looking at the file"))?;
-    if metadata.is_file() {
-        Ok(file)
-    } else {
-        Err(Error::Io { action: "mapping something that is not a regular file", os_error: libc::ENODEV })
-    }
-}
-
 /// Opens a file and shares the lock of writers. While this waits for a save to end, the file may be replaced:
 /// then the new one is wanted.
-fn open_for_writing(path: &Path) -> Result<MappedFile, Error> {
+fn open_for_writing(place: &Place) -> Result<MappedFile, Error> {
     loop {
-        let mapped = MappedFile::new(open(path, true)?, true);
+        let mapped = MappedFile::new(open_regular(place, libc::O_RDWR)?.0, true);
         let file = &mapped.file;
         Lock::Writers.share(file)?;
         // A save that comes from now on finds the file in use. One that did not is waited for.
@@ -356,16 +362,8 @@ fn open_for_writing(path: &Path) -> Result<MappedFile, Error> {
             Lock::Savers.take(file)?;
             Lock::Savers.release(file);
         }
-        if is_named(file, path) {
+        if place.has(file) {
             return Ok(mapped);
         }
-    }
-}
-
-/// Is this still the file that `path` leads to?
-pub(super) fn is_named(file: &File, path: &Path) -> bool {
-    match (file.metadata(), std::fs::metadata(path)) {
-        (Ok(file), Ok(named)) => (file.dev(), file.ino()) == (named.dev(), named.ino()),
-        _ => false,
     }
 }

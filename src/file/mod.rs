@@ -10,10 +10,11 @@
 
 mod load;
 mod map;
-mod path;
+mod new_file;
 mod permissions;
+mod place;
 mod save;
-mod temporary;
+mod special;
 
 pub use map::MapOptions;
 pub(crate) use map::MappedFile;

@@ -43,6 +43,9 @@ pub struct LoadOptions {
     pub max_bytes: u64,
     /// No huge pages.
     pub small_pages: bool,
+    /// For [`Filter::load`]: also from what is no regular file, a FIFO for example. Opening and reading it waits for
+    /// whoever writes to it.
+    pub special_files: bool,
 }
 
 /// What the header of a serialized filter tells.

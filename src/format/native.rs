@@ -14,8 +14,7 @@ use super::{Format, Info, Input, Sink, check_geometry, copy_blocks, corrupt, num
 use crate::error::Error;
 use crate::filter::{Filter, Geometry};
 use crate::layout::BLOCK_BYTES;
-use std::fs::File;
-use std::io::Read;
+use crate::sys::{BootId, boot_id};
 
 /// Not 1, which begins format v1; not ASCII, so that nobody takes it for text; with line ends that a
 /// transfer as text would change.
@@ -48,9 +47,6 @@ pub(crate) const TRAILER: usize = 16;
 const END_MAGIC: [u8; 8] = *b"GLOOMEND";
 
 const DIRTY: u32 = 1;
-
-/// What a boot of the system is known by; zeros where it cannot be told.
-pub(crate) type BootId = [u8; 16];
 
 /// No boot, in place of one: that of a file whose writer could not write all of it to the disk.
 pub(crate) const FAILED: BootId = [0xff; 16];
@@ -296,22 +292,6 @@ pub(crate) fn payload_checksum(blocks: &[crate::memory::Block]) -> u32 {
         Ok(())
     });
     checksum
-}
-
-/// This boot of the system; zeros on systems that do not tell.
-pub(crate) fn boot_id() -> Result<BootId, Error> {
-    let mut text = [0; 36];
-    if cfg!(target_os = "linux") {
-        let file = File::open("/proc/sys/kernel/random/boot_id");
-        let read = file.and_then(|mut file| file.read_exact(&mut text));
-        read.map_err(Error::io("asking for the boot of the system (/proc/sys/kernel/random/boot_id)"))?;
-    }
-    let mut id = [0; 16];
-    let mut digits = text.iter().filter_map(|&digit| char::from(digit).to_digit(16));
-    for byte in &mut id {
-        *byte = digits.by_ref().take(2).fold(0, |byte, digit| byte << 4 | digit as u8);
-    }
-    Ok(id)
 }
 
 /// Puts the checksum of a line into its last four bytes.

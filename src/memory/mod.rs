@@ -9,25 +9,13 @@
     clippy::arithmetic_side_effects
 )]
 
-#[cfg(not(loom))]
-mod lock;
-#[cfg(not(loom))]
-mod mapping;
-#[cfg(not(loom))]
-mod rename;
-
-#[cfg(not(loom))]
-pub(crate) use lock::Lock;
-#[cfg(not(loom))]
-pub(crate) use mapping::{Mapping, reserve};
-#[cfg(not(loom))]
-pub(crate) use rename::{read_link, rename_to_free_name};
-
 use crate::error::Error;
 use crate::hash::KeyHash;
 use crate::layout::{BLOCK_BYTES, BLOCK_WORDS};
 use crate::panics::may_panic;
 use crate::sync::AtomicU64;
+#[cfg(not(loom))]
+use crate::sys::Mapping;
 use std::ops::{Deref, Range};
 
 /// 512 bits: one cache line.
@@ -122,8 +110,9 @@ pub(crate) fn processors() -> usize {
 #[cfg(not(loom))]
 #[allow(unsafe_code)]
 mod imp {
-    use super::{BLOCK_BYTES, Block, Mapping};
+    use super::{BLOCK_BYTES, Block};
     use crate::error::Error;
+    use crate::sys::Mapping;
     use std::alloc::{Layout, alloc_zeroed, dealloc};
     use std::ops::Range;
     use std::ptr::{NonNull, null_mut};

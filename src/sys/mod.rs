@@ -1,4 +1,5 @@
-//! Calls to the operating system that the standard library does not have.
+//! What the operating system is asked for, where the standard library does not do: names relative to an open folder, locks,
+//! maps, space on the disk.
 
 #![deny(
     clippy::unwrap_used,
@@ -9,7 +10,21 @@
 )]
 
 mod acl;
+mod boot;
+mod folder;
+mod lock;
+#[cfg(not(loom))]
+mod mapping;
 mod process;
+mod random;
+mod space;
 
 pub(crate) use acl::{owning_group_bits, remove_acl};
-pub(crate) use process::effective_user;
+pub(crate) use boot::{BootId, boot_id};
+pub(crate) use folder::{Folder, Name, Status, is_unnamed_pipe, wait_for_reads};
+pub(crate) use lock::{Lock, release_as_reader, take_as_reader};
+#[cfg(not(loom))]
+pub(crate) use mapping::Mapping;
+pub(crate) use process::{Process, effective_user};
+pub(crate) use random::random_number;
+pub(crate) use space::reserve;

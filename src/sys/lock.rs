@@ -14,6 +14,8 @@ pub(crate) enum Lock {
     Writers = 0,
     /// Taken by those who replace the file; shared by them if they may only read it.
     Savers = 1,
+    /// Held by who makes a file that has another name until it is complete. Without, it was left by one who died.
+    Makers = 2,
 }
 
 impl Lock {
@@ -31,6 +33,11 @@ impl Lock {
     /// there, nobody can know.
     pub fn try_take(self, file: &File) -> bool {
         self.call(file, libc::F_OFD_SETLK, libc::F_WRLCK).is_ok()
+    }
+
+    /// Shares it unless somebody else has it; otherwise as [`try_take`](Lock::try_take).
+    pub fn try_share(self, file: &File) -> bool {
+        self.call(file, libc::F_OFD_SETLK, libc::F_RDLCK).is_ok()
     }
 
     /// Gives it back, also where a child of this process has the open file, too.
@@ -68,6 +75,26 @@ impl Lock {
             _ => Ok(lock),
         }
     }
+}
+
+/// Waits until nobody else who may only read the file has it by this call, and takes it: the locks above cannot be taken
+/// without the permission to write. Best effort: not on file systems of the network, nor on systems where this lock and
+/// the others know of each other.
+pub(crate) fn take_as_reader(file: &File) {
+    #[cfg(target_os = "linux")]
+    // SAFETY: the descriptor is open for as long as `file` is.
+    while unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX) } != 0
+        && IoError::last_os_error().raw_os_error() == Some(libc::EINTR)
+    {}
+    let _ = file;
+}
+
+/// Gives it back, also where a child of this process has the open file, too.
+pub(crate) fn release_as_reader(file: &File) {
+    #[cfg(target_os = "linux")]
+    // SAFETY: the descriptor is open for as long as `file` is. It could only fail where there are no locks.
+    let _ = unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_UN) };
+    let _ = file;
 }
 
 /// On a file system without locks nobody has one.

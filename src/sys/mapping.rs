@@ -1,15 +1,12 @@
 //! A file that is mapped whole and shared with whoever else maps it.
 #![allow(unsafe_code)]
 
-use super::Block;
 use crate::error::Error;
 use crate::layout::BLOCK_BYTES;
+use crate::memory::Block;
 use crate::sync::{AtomicU64, Ordering};
 use std::fs::File;
 use std::os::fd::AsRawFd;
-#[cfg(target_os = "linux")]
-use std::os::unix::fs::FileExt;
-use std::os::unix::fs::MetadataExt;
 use std::ptr::{NonNull, null_mut};
 
 /// Invariant: `base` is a mapping of `len` bytes, which this value unmaps when it is dropped. Other
@@ -39,7 +36,7 @@ impl Mapping {
     }
 
     /// The first of `len` blocks from `offset` on.
-    pub(super) fn blocks(&self, offset: usize, len: usize) -> NonNull<Block> {
+    pub(crate) fn blocks(&self, offset: usize, len: usize) -> NonNull<Block> {
         let end = len.checked_mul(BLOCK_BYTES).and_then(|bytes| bytes.checked_add(offset));
         assert!(
             offset.is_multiple_of(BLOCK_BYTES) && end.is_some_and(|end| end <= self.len),
@@ -89,85 +86,6 @@ impl Drop for Mapping {
         // SAFETY: by the invariant; nothing refers to it any more.
         unsafe { libc::munmap(self.base.as_ptr().cast(), self.len) };
     }
-}
-
-/// Makes `file` `len` bytes long and takes the disk space for all of it: without, a disk that fills up
-/// later would end a program that writes to the mapping, by SIGBUS.
-pub(crate) fn reserve(file: &File, len: u64) -> Result<(), Error> {
-    let failed = Error::io("allocating space on the disk");
-    let length =
-        libc::off_t::try_from(len).map_err(|_| Error::Limit { needed: len, limit: i64::MAX as u64 })?;
-    #[cfg(target_os = "linux")]
-    {
-        // After a signal in pieces, since tmpfs may undo all of a call that is interrupted: under a profiler that
-        // sends signals, a large one might never end.
-        const PIECE: libc::off_t = 16 << 20;
-        let mut most = length;
-        let mut done = 0;
-        while done < length {
-            let piece = most.min(length.saturating_sub(done));
-            // Not posix_fallocate: where the file system cannot do this, it writes bytes that it has just
-            // read, over what others write meanwhile.
-            // SAFETY: the descriptor is open for as long as `file` is.
-            if unsafe { libc::fallocate(file.as_raw_fd(), 0, done, piece) } == 0 {
-                done = done.saturating_add(piece);
-                continue;
-            }
-            let error = std::io::Error::last_os_error();
-            match error.raw_os_error() {
-                Some(libc::EINTR) => most = PIECE,
-                Some(libc::EOPNOTSUPP | libc::ENOSYS) => return fill(file, len),
-                _ => return Err(failed(error)),
-            }
-        }
-        Ok(())
-    }
-    #[cfg(target_os = "macos")]
-    {
-        let have = file.metadata().map_err(&failed)?.blocks().saturating_mul(512);
-        let mut space = libc::fstore_t {
-            fst_flags: libc::F_ALLOCATEALL,
-            fst_posmode: libc::F_PEOFPOSMODE,
-            fst_offset: 0,
-            fst_length: length.saturating_sub(have as libc::off_t),
-            fst_bytesalloc: 0,
-        };
-        // SAFETY: the descriptor is open, and the structure is the one that this command takes.
-        if space.fst_length > 0
-            && unsafe { libc::fcntl(file.as_raw_fd(), libc::F_PREALLOCATE, &raw mut space) } != 0
-        {
-            return Err(failed(std::io::Error::last_os_error()));
-        }
-        if file.metadata().map_err(&failed)?.len() < len {
-            file.set_len(len).map_err(&failed)?;
-        }
-        Ok(())
-    }
-}
-
-/// The same by writing zeros to a new file. One that is as long as it should be is left alone, but must have
-/// all its blocks.
-#[cfg(target_os = "linux")]
-fn fill(file: &File, len: u64) -> Result<(), Error> {
-    let failed = Error::io("allocating space on the disk");
-    let metadata = file.metadata().map_err(&failed)?;
-    if metadata.len() >= len {
-        let has_holes = metadata.blocks().saturating_mul(512) < len;
-        return if has_holes {
-            Err(failed(std::io::Error::from_raw_os_error(libc::EOPNOTSUPP)))
-        } else {
-            Ok(())
-        };
-    }
-    let zeros = [0; 16384];
-    let mut written = metadata.len();
-    while written < len {
-        let left = usize::try_from(len.saturating_sub(written)).unwrap_or(usize::MAX);
-        let piece = zeros.get(..left).unwrap_or(&zeros);
-        file.write_all_at(piece, written).map_err(&failed)?;
-        written = written.saturating_add(piece.len() as u64);
-    }
-    Ok(())
 }
 
 #[cfg(all(test, not(loom), target_os = "linux"))]
