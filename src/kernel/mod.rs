@@ -21,6 +21,7 @@ pub(crate) use hash::Located;
 pub(crate) use keys::GROUP;
 pub use keys::Keys;
 
+use crate::hash::HashKind;
 use crate::layout::BLOCK_WORDS;
 use crate::memory::Block;
 use crate::panics::may_panic;
@@ -119,6 +120,14 @@ impl Kernel {
             #[cfg(vectors)]
             Level::Avx512Ifma if level.is_available() => avx512::kernel_ifma(k),
             _ => portable::kernel(k),
+        }
+    }
+
+    /// The same kernel for filters whose keys are hashed in this way.
+    pub fn hashing(self, hash: HashKind) -> Kernel {
+        match hash {
+            HashKind::Xxh3 => self,
+            HashKind::SipHash => Kernel { hash: hash::siphash_one_by_one, ..self },
         }
     }
 
