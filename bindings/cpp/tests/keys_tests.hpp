@@ -10,6 +10,7 @@
 #include <functional>
 #include <iterator>
 #include <list>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -264,7 +265,7 @@ TEST(Keys, HashedBySipHash) {
     wanted.num_blocks = 100;
     wanted.k = 7;
     wanted.hash = gloom::hash_kind::siphash;
-    EXPECT_FAILURE(filter::create(wanted), errc::invalid_argument, "seed");
+    EXPECT_FAILURE(filter::create(wanted), gloom::errc::invalid_argument, "seed");
     wanted.seed = 42;
     filter f = must(filter::create(wanted));
     filter many = must(filter::create(wanted));
@@ -287,8 +288,8 @@ TEST(Keys, HashedBySipHash) {
     wanted.hash = gloom::hash_kind::xxh3;
     filter other = must(filter::create(wanted));
     EXPECT_EQ(other.hash_kind(), gloom::hash_kind::xxh3);
-    EXPECT_FAILURE(other.merge(f), errc::incompatible, "hash");
-    EXPECT_FAILURE(f.serialize(gloom::format::v1), errc::unsupported, "SipHash");
+    EXPECT_FAILURE(other.merge(f), gloom::errc::incompatible, "hash");
+    EXPECT_FAILURE(f.serialize(gloom::format::v1), gloom::errc::unsupported, "SipHash");
 }
 
 } // namespace keys_tests
