@@ -25,6 +25,9 @@ impl HashKind {
     }
 }
 
+/// The second half of SipHash's key; the first is the seed.
+pub(crate) const SIPHASH_SECOND_HALF: u64 = u64::from_le_bytes(*b"gloomsip");
+
 /// The 128-bit hash of a key: all that a filter needs to know of it.
 ///
 /// Hash once and ask many filters. A filter with another seed or [`HashKind`] needs another hash.
@@ -49,9 +52,9 @@ impl KeyHash {
     /// Hashes `key` by SipHash-1-3 with 128 bits, for filters of [`HashKind::SipHash`] with this seed.
     ///
     /// The key of SipHash is the seed, as eight little-endian bytes, and the ASCII bytes "gloomsip".
+    #[inline(never)]
     pub fn siphash(key: &[u8], seed: u64) -> KeyHash {
-        const SECOND_HALF: u64 = u64::from_le_bytes(*b"gloomsip");
-        let hash = SipHasher13::new_with_keys(seed, SECOND_HALF).hash(key);
+        let hash = SipHasher13::new_with_keys(seed, SIPHASH_SECOND_HALF).hash(key);
         KeyHash { lo: hash.h1, hi: hash.h2 }
     }
 

@@ -117,7 +117,7 @@ impl Filter {
         };
         Ok(Filter {
             blocks: Blocks::zeroed(geometry.num_blocks, options.small_pages)?,
-            kernel: Kernel::select(geometry.k, level).hashing(options.hash),
+            kernel: Kernel::select(geometry.k, level, options.hash),
             writer,
             seed: options.seed,
             hash_kind: options.hash,
@@ -153,7 +153,7 @@ impl Filter {
     }
 
     /// The hash of a key by this filter's hash and seed.
-    #[inline]
+    #[inline(always)] // with a call of SipHash in it, the compiler would no longer put XXH3 in line
     pub fn hash(&self, key: &[u8]) -> KeyHash {
         // SipHash always has a seed, so filters without one do not pay for the choice.
         if self.seed != 0 && self.hash_kind == HashKind::SipHash {
@@ -340,7 +340,7 @@ impl Filter {
         let writer = if writable { Writer::Atomic(Atomic::new(info.num_blocks)?) } else { Writer::ReadOnly };
         Ok(Filter {
             blocks,
-            kernel: Kernel::select(info.k, Level::best()).hashing(info.hash),
+            kernel: Kernel::select(info.k, Level::best(), info.hash),
             writer,
             seed: info.seed,
             hash_kind: info.hash,

@@ -132,7 +132,7 @@ pub(super) unsafe fn hash_key(key: *const u8, len: usize, seed: u64) -> KeyHash 
 /// # Safety
 /// As for [`hash_key`], for as long as the result is used.
 #[inline(always)]
-unsafe fn key_bytes<'a>(key: *const u8, len: usize) -> &'a [u8] {
+pub(super) unsafe fn key_bytes<'a>(key: *const u8, len: usize) -> &'a [u8] {
     // SAFETY: as for this function.
     if len == 0 { &[] } else { unsafe { std::slice::from_raw_parts(key, len) } }
 }
