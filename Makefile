@@ -38,6 +38,7 @@ DEMO_HEADERS = include/gloom.h $(wildcard examples/c/*.h)
 DEMO_FLAGS = -std=c11 -pthread -Wall -Wextra -pedantic -Werror -Iinclude
 
 BENCH_FILES = target/bench/files
+BENCH_HASHES = target/bench/hashes
 
 SOAK = target/soak
 SOAK_MINUTES ?= 3
@@ -45,7 +46,7 @@ SOAK_SEED ?= $(shell date +%s%N)
 
 .NOTPARALLEL:
 .PHONY: help build demo demo-programs test test-rust test-loom test-tsan test-aarch64 test-fuzz fuzz test-demo test-cpp test-install test-go soak bench-go package install uninstall deb \
-	header bench bench-quick bench-files fmt lint deps-demo deps-test deps-lint clean
+	header bench bench-quick bench-files bench-hashes fmt lint deps-demo deps-test deps-lint clean
 
 help: ## list what make can do (default)
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -110,6 +111,13 @@ bench-files: $(BENCH_FILES) ## time saving, loading and mapping, beside dd; ARGS
 $(BENCH_FILES): $(STATIC) benches/files.c include/gloom.h
 	@mkdir -p $(@D)
 	$(CC) $(DEMO_FLAGS) $(CFLAGS) benches/files.c $(STATIC) $(STATIC_NEEDS) -o $@
+
+bench-hashes: $(BENCH_HASHES) ## time keys by XXH3 and by SipHash: half a minute
+	@$(BENCH_HASHES)
+
+$(BENCH_HASHES): $(STATIC) benches/hashes.c include/gloom.h
+	@mkdir -p $(@D)
+	$(CC) $(DEMO_FLAGS) $(CFLAGS) benches/hashes.c $(STATIC) $(STATIC_NEEDS) -o $@
 
 # Two compilers at a time: there are many to run, and each takes less than a gigabyte.
 test-cpp: build ## ... of the C++ wrapper: gcc and clang, C++17 to 23, with and without exceptions, sanitized

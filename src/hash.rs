@@ -1,10 +1,36 @@
 //! From a key to its hash, and from the hash to a block and a probe value.
 
+use siphasher::sip128::SipHasher13;
 use xxhash_rust::xxh3;
 
-/// The XXH3-128 hash of a key: all that a filter needs to know of it.
+/// How keys are hashed. Filters of different hashes have different bits: they neither merge nor compare equal.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum HashKind {
+    /// XXH3-128. Fast, and what other implementations of the layout use. A seed does not keep it from keys that
+    /// were made to collide.
+    #[default]
+    Xxh3,
+    /// SipHash-1-3 with 128 bits, keyed by the seed, which must not be 0 and should be secret: without it
+    /// nobody can make keys that collide. A key takes some times as long.
+    SipHash,
+}
+
+impl HashKind {
+    /// Its number in files and in the C ABI.
+    pub(crate) fn number(self) -> u32 {
+        match self {
+            HashKind::Xxh3 => 1,
+            HashKind::SipHash => 2,
+        }
+    }
+}
+
+/// The second half of SipHash's key; the first is the seed.
+pub(crate) const SIPHASH_SECOND_HALF: u64 = u64::from_le_bytes(*b"gloomsip");
+
+/// The 128-bit hash of a key: all that a filter needs to know of it.
 ///
-/// Hash once and ask many filters. A filter made with another seed needs another hash.
+/// Hash once and ask many filters. A filter with another seed or [`HashKind`] needs another hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(C)]
 pub struct KeyHash {
@@ -21,6 +47,15 @@ impl KeyHash {
         // The unseeded function is the seeded one of seed 0, but skips deriving a secret.
         let hash = if seed == 0 { xxh3::xxh3_128(key) } else { xxh3::xxh3_128_with_seed(key, seed) };
         KeyHash { lo: hash as u64, hi: (hash >> 64) as u64 }
+    }
+
+    /// Hashes `key` by SipHash-1-3 with 128 bits, for filters of [`HashKind::SipHash`] with this seed.
+    ///
+    /// The key of SipHash is the seed, as eight little-endian bytes, and the ASCII bytes "gloomsip".
+    #[inline(never)]
+    pub fn siphash(key: &[u8], seed: u64) -> KeyHash {
+        let hash = SipHasher13::new_with_keys(seed, SIPHASH_SECOND_HALF).hash(key);
+        KeyHash { lo: hash.h1, hi: hash.h2 }
     }
 
     /// The block of this key in a filter of `num_blocks`: `floor(hi * num_blocks / 2^64)`.

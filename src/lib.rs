@@ -59,7 +59,7 @@ pub use error::{Error, Value};
 pub use file::MapOptions;
 pub use filter::{Filter, Kind, Options, Size};
 pub use format::{Format, Info, LoadOptions};
-pub use hash::KeyHash;
+pub use hash::{HashKind, KeyHash};
 pub use kernel::Keys;
 #[doc(hidden)]
 pub use kernel::Level;

@@ -101,14 +101,14 @@ func TestFixed[K FixedKey](f AnyFilter, keys []K, dst []bool) []bool {
 	return dst
 }
 
-// AddManyHash adds keys by their hashes, which must have been made with the filter's seed; otherwise as AddMany, without copying
+// AddManyHash adds keys by their hashes, which must have been made by the filter's hash with its seed; otherwise as AddMany, without copying
 // or hashing.
 func (c *core) AddManyHash(hashes []Hash) {
 	n := c.native()
 	n.added("AddManyHash", C.gloom_add_batch_hashes(n.filter, (*C.gloom_hash)(unsafe.Pointer(unsafe.SliceData(hashes))), C.size_t(len(hashes))))
 }
 
-// TestManyHash tests keys by their hashes, which must have been made with the filter's seed; otherwise as TestMany, without copying
+// TestManyHash tests keys by their hashes, which must have been made by the filter's hash with its seed; otherwise as TestMany, without copying
 // or hashing.
 func (c *core) TestManyHash(hashes []Hash, dst []bool) []bool {
 	n := c.native()

@@ -140,7 +140,7 @@ func TestNothingIsAllocated(t *testing.T) {
 	}
 	keys := names("key", 3000)
 	slices := slicesOf(keys)
-	hashes := hashes(keys, 0)
+	hashes := hashes(gloom.New(1, 0.5), keys)
 	numbers := make([]uint64, 3000)
 	dst := make([]bool, 3000)
 	var b, full gloom.Batch

@@ -18,6 +18,10 @@ static inline gloom_status go_test_and_add(gloom_filter *filter, const uint8_t *
     return gloom_test_and_add(filter, key, len, was_present);
 }
 
+static inline gloom_hash go_siphash_key(const uint8_t *key, size_t len, uint64_t seed) {
+    return gloom_siphash_key(key, len, seed);
+}
+
 static inline gloom_status go_add_batch_fixed(gloom_filter *filter, const uint8_t *keys, size_t key_size, size_t n) {
     return gloom_add_batch_fixed(filter, keys, key_size, n);
 }

@@ -20,6 +20,9 @@ func (c *core) NumBlocks() uint64 { return c.native().numBlocks }
 // Seed is the seed of the hash.
 func (c *core) Seed() uint64 { return c.native().seed }
 
+// SipHash answers whether keys are hashed by SipHash instead of XXH3.
+func (c *core) SipHash() bool { return c.native().siphash }
+
 // NumShards is the number of ranges that have one writer at a time.
 func (f *ShardedAtomicFilter) NumShards() uint64 {
 	n := f.native()

@@ -109,6 +109,7 @@ type FileInfo struct {
 	K             uint32
 	NumBlocks     uint64
 	Seed          uint64
+	SipHash       bool    // keys are hashed by SipHash instead of XXH3
 	Count         uint64  // if Dirty, what it was when the file was last clean
 	Bytes         uint64  // of the file
 	ExpectedItems uint64  // 0 in format v1, and if made from NumBlocks and K
@@ -130,6 +131,7 @@ func Inspect(path string) (FileInfo, error) {
 		K:             uint32(i.k),
 		NumBlocks:     uint64(i.num_blocks),
 		Seed:          uint64(i.seed),
+		SipHash:       i.hash == C.GLOOM_HASH_SIPHASH,
 		Count:         uint64(i.count),
 		Bytes:         uint64(i.bytes),
 		ExpectedItems: uint64(i.expected_items),

@@ -68,6 +68,9 @@ type Config struct {
 	NumShards uint32
 	// Seed of the hash. Filters with a seed other than 0 have no form that other implementations read.
 	Seed uint64
+	// SipHash hashes keys by SipHash-1-3 instead of XXH3, keyed by Seed, which must not be 0 and should be secret: for keys from
+	// enemies. Single keys then go by a call of C. See docs/files.md of the library, "Seeds and chosen keys".
+	SipHash bool
 	// MaxBytes is the most that the blocks may take, 0 for no limit. More is refused before anything is taken.
 	MaxBytes uint64
 	// BlockMultiple rounds the number of blocks up, so that the filter can be folded by its divisors; 0 for no.
@@ -80,7 +83,7 @@ func (c Config) options(kind C.int32_t) C.gloom_options {
 	return C.gloom_options{
 		struct_size:    C.sizeof_gloom_options,
 		kind:           kind,
-		flags:          pages(c.SmallPages),
+		flags:          pages(c.SmallPages) | hashed(c.SipHash),
 		expected_items: C.uint64_t(c.ExpectedItems),
 		fp_rate:        C.double(c.FPRate),
 		num_blocks:     C.uint64_t(c.NumBlocks),
@@ -95,6 +98,13 @@ func (c Config) options(kind C.int32_t) C.gloom_options {
 func pages(small bool) C.uint32_t {
 	if small {
 		return C.GLOOM_FLAG_SMALL_PAGES
+	}
+	return 0
+}
+
+func hashed(bySipHash bool) C.uint32_t {
+	if bySipHash {
+		return C.GLOOM_FLAG_SIPHASH
 	}
 	return 0
 }

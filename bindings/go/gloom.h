@@ -72,9 +72,19 @@
 // No huge pages; otherwise filters of 4 MiB and more ask for them.
 #define GLOOM_FLAG_SMALL_PAGES 1
 
+// Hash keys by SipHash-1-3 with 128 bits instead of XXH3; seed is its key and must not be 0. For keys from enemies: see
+// docs/files.md, "Seeds and chosen keys". Only for new filters: files say how their keys are hashed.
+#define GLOOM_FLAG_SIPHASH 2
+
 // For gloom_load: load also from what is no regular file, such as a FIFO or a device. Opening and reading it waits for
 // whoever writes to it, for ever if nobody does.
 #define GLOOM_FLAG_SPECIAL_FILES 4
+
+// XXH3-128: gloom_hash_key.
+#define GLOOM_HASH_XXH3 1
+
+// SipHash-1-3 with 128 bits: gloom_siphash_key.
+#define GLOOM_HASH_SIPHASH 2
 
 // Map for reading and writing; otherwise only for reading.
 #define GLOOM_MAP_READ_WRITE 1
@@ -126,7 +136,7 @@ typedef struct {
   uint32_t k;
   // For the sharded kind: 0 to let the library choose, or a power of two, at most num_blocks and 65536.
   uint32_t num_shards;
-  // 0 for filters that every implementation can read; else the seed of XXH3.
+  // 0 for filters that every implementation can read; else the seed of XXH3, or the key of SipHash.
   uint64_t seed;
   // The most bytes the blocks may take, 0 for no limit. More is refused before anything is
   // allocated. Bookkeeping comes on top: less than 5 KiB, or 64 bytes a shard and less than 1 KiB.
@@ -164,7 +174,7 @@ typedef struct {
   uint32_t reserved;
 } gloom_sizing;
 
-// The XXH3-128 hash of a key, in the order of XXH128_hash_t { low64, high64 }.
+// The hash of a key: XXH3-128, in the order of XXH128_hash_t { low64, high64 }, or the two words of SipHash-1-3.
 typedef struct {
   // The low 64 bits.
   uint64_t lo;
@@ -220,8 +230,8 @@ typedef struct {
   double fp_rate;
   // 1 if it is mapped for writing, or a writer died; else 0.
   uint32_t dirty;
-  // 0.
-  uint32_t reserved;
+  // GLOOM_HASH_...
+  uint32_t hash;
 } gloom_file_info;
 
 // How a file is mapped. Start from GLOOM_MAP_OPTIONS_INIT.
@@ -264,7 +274,7 @@ typedef struct {
 // A version, format or option that this release does not know.
 #define GLOOM_ERR_UNSUPPORTED 8
 
-// Two filters differ in k, number of blocks or seed.
+// Two filters differ in k, number of blocks, hash or seed.
 #define GLOOM_ERR_INCOMPATIBLE 9
 
 // The filter is mapped read-only.
@@ -360,11 +370,19 @@ bool gloom_test(const gloom_filter *filter, const void *key, size_t len);
 // Threads, cost and failures as gloom_add.
 gloom_status gloom_test_and_add(gloom_filter *filter, const void *key, size_t len, bool *was_present);
 
-// Hashes a key, to ask many filters of one seed (gloom_seed) about it. Zeros on misuse.
+// Hashes a key by XXH3-128, to ask many filters of one seed (gloom_seed) about it. Zeros on misuse.
 gloom_hash gloom_hash_key(const void *key, size_t len, uint64_t seed);
 
-// Adds a key by its hash, which must have been made with the filter's seed. Otherwise as gloom_add.
-gloom_status gloom_add_hash(gloom_filter *filter, gloom_hash hash);
+// Hashes a key by SipHash-1-3 with 128 bits, to ask many filters of GLOOM_HASH_SIPHASH and one seed about it. Zeros on
+// misuse.
+gloom_hash gloom_siphash_key(const void *key,
+                             size_t len,
+                             uint64_t seed);
+
+// Adds a key by its hash, which must have been made by the filter's hash (gloom_hash_kind) with its seed. Otherwise as
+// gloom_add.
+gloom_status gloom_add_hash(gloom_filter *filter,
+                            gloom_hash hash);
 
 // Counts n adds that a binding made itself, as gloom_blocks allows: gloom_count rises by n, as by n calls of
 // gloom_add. Sets no bits.
@@ -374,7 +392,7 @@ gloom_status gloom_add_hash(gloom_filter *filter, gloom_hash hash);
 // GLOOM_ERR_NULL, GLOOM_ERR_INVALID_ARGUMENT (the filter is sharded or mapped), GLOOM_ERR_READ_ONLY.
 gloom_status gloom_note_adds(gloom_filter *filter, uint64_t n);
 
-// Tests a key by its hash, which must have been made with the filter's seed. Otherwise as gloom_test.
+// Tests a key by its hash, made as for gloom_add_hash. Otherwise as gloom_test.
 bool gloom_test_hash(const gloom_filter *filter, gloom_hash hash);
 
 // Adds n keys of key_size bytes each that lie one after the other; for an array of uint64_t, key_size is 8.
@@ -410,7 +428,7 @@ gloom_status gloom_add_batch_pointers(gloom_filter *filter,
                                       const size_t *lens,
                                       size_t n);
 
-// Adds n keys by their hashes, which must have been made with the filter's seed. Otherwise as
+// Adds n keys by their hashes, which must have been made by the filter's hash with its seed. Otherwise as
 // gloom_add_batch_fixed.
 gloom_status gloom_add_batch_hashes(gloom_filter *filter, const gloom_hash *hashes, size_t n);
 
@@ -472,6 +490,9 @@ uint32_t gloom_k(const gloom_filter *filter);
 
 // The number of shards; 1 for filters that are not sharded, 0 for NULL.
 uint32_t gloom_num_shards(const gloom_filter *filter);
+
+// How keys are hashed: GLOOM_HASH_...; 0 for NULL.
+int32_t gloom_hash_kind(const gloom_filter *filter);
 
 // The seed of the hash; 0 for NULL.
 uint64_t gloom_seed(const gloom_filter *filter);
@@ -535,7 +556,7 @@ const char *gloom_simd_level(const gloom_filter *filter);
 // Threads: others may write both meanwhile (of a plain target: nobody); the target then holds every
 // key whose add to source had returned before the call. Reads and writes the whole filters.
 //
-// GLOOM_ERR_NULL, GLOOM_ERR_INCOMPATIBLE (num_blocks, k or seed differ: the message says which),
+// GLOOM_ERR_NULL, GLOOM_ERR_INCOMPATIBLE (num_blocks, k, hash or seed differ: the message says which),
 // GLOOM_ERR_READ_ONLY. The target is untouched then.
 gloom_status gloom_merge(gloom_filter *target, const gloom_filter *source, gloom_error *error);
 
@@ -575,8 +596,9 @@ gloom_status gloom_clear(gloom_filter *filter);
 // GLOOM_ERR_NULL, GLOOM_ERR_OUT_OF_MEMORY. *out is untouched then.
 gloom_status gloom_clone(const gloom_filter *source, gloom_filter **out, gloom_error *error);
 
-// Have both the same num_blocks, k, seed and bits, whatever their kinds and counts? false if either is NULL.
-bool gloom_equal(const gloom_filter *a, const gloom_filter *b);
+// Have both the same num_blocks, k, hash, seed and bits, whatever their kinds and counts? false if either is NULL.
+bool gloom_equal(const gloom_filter *a,
+                 const gloom_filter *b);
 
 // Writes to *size the bytes that the filter takes in a format (GLOOM_FORMAT_...).
 //

@@ -97,6 +97,7 @@ type many interface {
 	K() uint32
 	NumBlocks() uint64
 	Seed() uint64
+	SipHash() bool
 	Count() uint64
 	EstimatedItems() uint64
 	EstimatedFillRatio() float64
@@ -155,7 +156,7 @@ var ways = map[string]func(f many, keys []string){
 	},
 	"AddHash": func(f many, keys []string) {
 		for _, key := range keys {
-			f.AddHash(gloom.HashString(key, f.Seed()))
+			f.AddHash(hashOf(f, key))
 		}
 	},
 	"TestAndAdd": func(f many, keys []string) {
@@ -169,7 +170,7 @@ var ways = map[string]func(f many, keys []string){
 	},
 	"AddMany":       func(f many, keys []string) { f.AddMany(slicesOf(keys)) },
 	"AddManyString": func(f many, keys []string) { f.AddManyString(keys) },
-	"AddManyHash":   func(f many, keys []string) { f.AddManyHash(hashes(keys, f.Seed())) },
+	"AddManyHash":   func(f many, keys []string) { f.AddManyHash(hashes(f, keys)) },
 	"Batch": func(f many, keys []string) {
 		var b gloom.Batch
 		for i, key := range keys {
@@ -190,10 +191,18 @@ func slicesOf(keys []string) [][]byte {
 	return all
 }
 
-func hashes(keys []string, seed uint64) []gloom.Hash {
+// hashOf hashes a key as a filter does.
+func hashOf(f many, key string) gloom.Hash {
+	if f.SipHash() {
+		return gloom.SipHashString(key, f.Seed())
+	}
+	return gloom.HashString(key, f.Seed())
+}
+
+func hashes(f many, keys []string) []gloom.Hash {
 	var all []gloom.Hash
 	for _, key := range keys {
-		all = append(all, gloom.HashString(key, seed))
+		all = append(all, hashOf(f, key))
 	}
 	return all
 }
@@ -268,7 +277,7 @@ func answers(t *testing.T, f many, keys []string) []bool {
 	want := f.TestManyString(keys, nil)
 	for way, got := range map[string][]bool{
 		"TestMany":     f.TestMany(slicesOf(keys), nil),
-		"TestManyHash": f.TestManyHash(hashes(keys, f.Seed()), nil),
+		"TestManyHash": f.TestManyHash(hashes(f, keys), nil),
 		"TestBatch":    f.TestBatch(&b, nil),
 	} {
 		if fmt.Sprint(got) != fmt.Sprint(want) {
@@ -276,16 +285,16 @@ func answers(t *testing.T, f many, keys []string) []bool {
 		}
 	}
 	for i, key := range keys {
-		if f.TestString(key) != want[i] || f.Test([]byte(key)) != want[i] || f.TestHash(gloom.HashString(key, f.Seed())) != want[i] {
+		if f.TestString(key) != want[i] || f.Test([]byte(key)) != want[i] || f.TestHash(hashOf(f, key)) != want[i] {
 			t.Fatalf("key %d: single and batch differ", i)
 		}
 	}
 	return want
 }
 
-// The hash of Go code, with and without seeds.
+// The hash of Go code, with and without seeds, and the library's SipHash.
 func TestGoldenHashes(t *testing.T) {
-	check := func(file string, seeded bool) {
+	check := func(file string, seeded bool, hash func([]byte, uint64) gloom.Hash) {
 		data, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
@@ -312,7 +321,7 @@ func TestGoldenHashes(t *testing.T) {
 			for j := range key {
 				key[j] = byte(j*131 + length + 7)
 			}
-			h := gloom.HashKey(key, seed)
+			h := hash(key, seed)
 			if got := fmt.Sprintf("%016x %016x", h.Hi, h.Lo); got != fields[1]+" "+fields[2] {
 				t.Errorf("%s: %d bytes, seed %d: %s instead of %s %s", file, length, seed, got, fields[1], fields[2])
 			}
@@ -322,6 +331,7 @@ func TestGoldenHashes(t *testing.T) {
 			t.Errorf("%s: only %d vectors", file, vectors)
 		}
 	}
-	check("testdata/hash_vectors.tsv", false)
-	check("testdata/seeded_vectors.tsv", true)
+	check("testdata/hash_vectors.tsv", false, gloom.HashKey)
+	check("testdata/seeded_vectors.tsv", true, gloom.HashKey)
+	check("testdata/siphash_vectors.tsv", true, gloom.SipHashKey)
 }

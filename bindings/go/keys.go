@@ -32,7 +32,7 @@ func (c *core) add(op, s string) {
 		return
 	}
 	if n.inGo {
-		n.add(HashString(s, n.seed))
+		n.add(n.hash(s))
 		return
 	}
 	n.added(op, C.go_add(n.filter, pointer(s), C.size_t(len(s))))
@@ -48,7 +48,7 @@ func (c *core) Test(data []byte) bool {
 func (c *core) TestString(s string) bool {
 	n := c.native()
 	if n.seed != 0 {
-		return n.test(HashString(s, n.seed))
+		return n.test(n.hash(s))
 	}
 	// HashString and n.test once more, but in line. In a loop over keys the processor works ahead as far as some hundred
 	// instructions reach. Few of them a key, and the next key's cache miss begins during this one's.
@@ -72,14 +72,14 @@ func (c *core) TestAndAddString(s string) bool {
 func (c *core) testAndAdd(op, s string) bool {
 	n := c.native()
 	if n.inGo {
-		return n.add(HashString(s, n.seed))
+		return n.add(n.hash(s))
 	}
 	var present C.bool
 	n.added(op, C.go_test_and_add(n.filter, pointer(s), C.size_t(len(s)), &present))
 	return bool(present)
 }
 
-// AddHash adds a key by its hash, which must have been made with the filter's seed; otherwise as Add, without hashing.
+// AddHash adds a key by its hash, which must have been made by the filter's hash with its seed; otherwise as Add, without hashing.
 func (c *core) AddHash(h Hash) {
 	n := c.native()
 	if n.inGo {
@@ -89,7 +89,7 @@ func (c *core) AddHash(h Hash) {
 	n.added("AddHash", C.gloom_add_hash(n.filter, C.gloom_hash{lo: C.uint64_t(h.Lo), hi: C.uint64_t(h.Hi)}))
 }
 
-// TestHash tests a key by its hash, which must have been made with the filter's seed; otherwise as Test, without hashing.
+// TestHash tests a key by its hash, which must have been made by the filter's hash with its seed; otherwise as Test, without hashing.
 func (c *core) TestHash(h Hash) bool {
 	return c.native().test(h)
 }

@@ -15,6 +15,8 @@ package gloom
 // #cgo nocallback go_add
 // #cgo noescape go_test_and_add
 // #cgo nocallback go_test_and_add
+// #cgo noescape go_siphash_key
+// #cgo nocallback go_siphash_key
 // #cgo noescape gloom_add_hash
 // #cgo nocallback gloom_add_hash
 // #cgo noescape gloom_note_adds
@@ -39,6 +41,8 @@ package gloom
 // #cgo nocallback gloom_k
 // #cgo noescape gloom_num_shards
 // #cgo nocallback gloom_num_shards
+// #cgo noescape gloom_hash_kind
+// #cgo nocallback gloom_hash_kind
 // #cgo noescape gloom_seed
 // #cgo nocallback gloom_seed
 // #cgo noescape gloom_expected_items
@@ -138,6 +142,7 @@ type native struct {
 	set       func(block unsafe.Pointer, probe uint32) uint64 // if inGo
 	k         uint32
 	seed      uint64
+	siphash   bool
 	kind      C.int32_t
 	mapped    bool
 	inGo      bool // single keys are added by Go: see probe.go
@@ -154,6 +159,7 @@ func adopt(filter *C.gloom_filter) *native {
 		numBlocks: uint64(C.gloom_num_blocks(filter)),
 		k:         uint32(C.gloom_k(filter)),
 		seed:      uint64(C.gloom_seed(filter)),
+		siphash:   C.gloom_hash_kind(filter) == C.GLOOM_HASH_SIPHASH,
 		kind:      C.gloom_kind_of(filter),
 		mapped:    bool(C.gloom_is_mapped(filter)),
 	}

@@ -1,6 +1,6 @@
 package gloom
 
-// #include "gloom.h"
+// #include "bytes.h"
 import "C"
 
 import (
@@ -16,12 +16,12 @@ import (
 // and described in docs/layout.md. The library remains the one that makes, grows old with, saves and
 // merges filters; Go only tests single keys in its memory, and adds them where nobody owns a part of it.
 
-// Hash is the XXH3-128 hash of a key, for asking many filters of one seed about it.
+// Hash is the hash of a key, for asking many filters of one hash and seed about it.
 type Hash struct {
 	Lo, Hi uint64
 }
 
-// HashKey hashes a key. The seed must be that of the filters to ask: 0, unless one was given in [Config].
+// HashKey hashes a key by XXH3-128. The seed must be that of the filters to ask: 0, unless one was given in [Config].
 func HashKey(key []byte, seed uint64) Hash {
 	return HashString(unsafe.String(unsafe.SliceData(key), len(key)), seed)
 }
@@ -34,6 +34,25 @@ func HashString(key string, seed uint64) Hash {
 	}
 	h := xxh3.HashString128Seed(key, seed)
 	return Hash{h.Lo, h.Hi}
+}
+
+// SipHashKey hashes a key for filters with SipHash in their [Config], and with this seed. It is a call of C.
+func SipHashKey(key []byte, seed uint64) Hash {
+	return SipHashString(text(key), seed)
+}
+
+// SipHashString hashes a string; otherwise as [SipHashKey].
+func SipHashString(key string, seed uint64) Hash {
+	h := C.go_siphash_key(pointer(key), C.size_t(len(key)), C.uint64_t(seed))
+	return Hash{uint64(h.lo), uint64(h.hi)}
+}
+
+// hash hashes a key as the filter does.
+func (n *native) hash(key string) Hash {
+	if n.siphash {
+		return SipHashString(key, n.seed)
+	}
+	return HashString(key, n.seed)
 }
 
 // loop looks at, or sets, the bits of one key in its block, and returns whether all were set before (in bit 0). There is one

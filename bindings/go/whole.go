@@ -8,7 +8,7 @@ import "runtime"
 // Merge adds all keys of source, which may be of another type; the count rises by source's. Others may write both filters
 // meanwhile, except a target that is a [Filter]. It reads and writes the whole filters.
 //
-// The error is [ErrIncompatible] if K, NumBlocks or Seed differ, or [ErrReadOnly]. Nothing has changed then.
+// The error is [ErrIncompatible] if K, NumBlocks, SipHash or Seed differ, or [ErrReadOnly]. Nothing has changed then.
 func (c *core) Merge(source AnyFilter) error {
 	target, from := c.native(), source.self().native()
 	from.settle()
@@ -60,7 +60,7 @@ func (c *core) Clear() {
 	}
 }
 
-// Equal answers whether both filters, of any types, have the same bits, K, NumBlocks and Seed. It reads them whole, up to the
+// Equal answers whether both filters, of any types, have the same bits, K, NumBlocks, SipHash and Seed. It reads them whole, up to the
 // first difference.
 func (c *core) Equal(other AnyFilter) bool {
 	a, b := c.native(), other.self().native()

@@ -206,6 +206,38 @@ static void keys(int32_t kind)
     gloom_free(filter);
 }
 
+/* Keys hashed by SipHash; tests/siphash.rs has more. */
+static void siphash(int32_t kind)
+{
+    CONTEXT("kind %d", (int)kind);
+    gloom_options options = GLOOM_OPTIONS_INIT;
+    gloom_filter *filter = NULL, *clone = NULL;
+    options.kind = kind;
+    options.num_blocks = 1000;
+    options.k = 7;
+    options.seed = 5;
+    options.flags = GLOOM_FLAG_SIPHASH | GLOOM_FLAG_SMALL_PAGES;
+    CHECK_OK(gloom_create(&options, &filter, NULL));
+    gloom_filter *other = make_filter(kind, 1000, 7, 5);
+    CHECK_U64((uint64_t)gloom_hash_kind(filter), GLOOM_HASH_SIPHASH);
+    CHECK_U64((uint64_t)gloom_hash_kind(other), GLOOM_HASH_XXH3);
+    CHECK(!gloom_equal(filter, other));
+
+    gloom_hash hash = gloom_siphash_key("plum", 4, 5), by_xxh3 = gloom_hash_key("plum", 4, 5);
+    CHECK(hash.lo != by_xxh3.lo && hash.hi != by_xxh3.hi);
+    CHECK_OK(gloom_add(filter, "plum", 4));
+    CHECK(gloom_test_hash(filter, hash));
+    CHECK(!gloom_test_hash(filter, by_xxh3));
+    CHECK_OK(gloom_add_hash(filter, gloom_siphash_key(NULL, 0, 5)));
+    CHECK(gloom_test(filter, "", 0));
+    CHECK_OK(gloom_clone(filter, &clone, NULL));
+    CHECK_U64((uint64_t)gloom_hash_kind(clone), GLOOM_HASH_SIPHASH);
+    CHECK(gloom_equal(filter, clone));
+    gloom_free(clone);
+    gloom_free(other);
+    gloom_free(filter);
+}
+
 /* A binding sets the bits of keys itself, and tells how many. */
 static void adds_of_a_binding(int32_t kind)
 {
@@ -549,6 +581,7 @@ int main(void)
     options();
     for (int i = 0; i < KIND_COUNT; i++) {
         keys(KINDS[i]);
+        siphash(KINDS[i]);
         batches(KINDS[i]);
         facts(KINDS[i]);
         whole_filters(KINDS[i]);

@@ -116,7 +116,7 @@ static void struct_sizes(void)
 static void kinds_and_flags(void)
 {
     static const int32_t kinds[] = {-1, 4, INT32_MAX, INT32_MIN};
-    static const uint32_t flags[] = {2, 3, 4, 0x80000000, UINT32_MAX};
+    static const uint32_t flags[] = {4, 5, 8, 0x80000000, UINT32_MAX};
     gloom_options options = shaped(10, 7);
     char text[32];
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
@@ -129,6 +129,9 @@ static void kinds_and_flags(void)
         options.flags = flags[i];
         REFUSE(&options, GLOOM_ERR_INVALID_ARGUMENT, "flags", "");
     }
+    /* The seed is the key of SipHash. */
+    options.flags = GLOOM_FLAG_SIPHASH;
+    REFUSE(&options, GLOOM_ERR_INVALID_ARGUMENT, "seed", "0");
 }
 
 /* Refused by all that take n and p. */
@@ -333,7 +336,8 @@ static void keys(int32_t kind)
     CHECK(is_still(filter, before));
 
     gloom_hash misused[] = {gloom_hash_key(NULL, 1, 0), gloom_hash_key(key, TOO_LONG, 0),
-                            gloom_hash_key(key, SIZE_MAX, 7)};
+                            gloom_hash_key(key, SIZE_MAX, 7),  gloom_siphash_key(NULL, 1, 7),
+                            gloom_siphash_key(key, TOO_LONG, 7)};
     for (size_t i = 0; i < sizeof misused / sizeof misused[0]; i++)
         CHECK(misused[i].lo == 0 && misused[i].hi == 0);
 
@@ -846,6 +850,7 @@ static void facts_of_null(void)
     CHECK_U64(gloom_num_blocks(NULL), 0);
     CHECK_U64(gloom_k(NULL), 0);
     CHECK_U64(gloom_num_shards(NULL), 0);
+    CHECK_U64((uint64_t)gloom_hash_kind(NULL), 0);
     CHECK_U64(gloom_seed(NULL), 0);
     CHECK_U64(gloom_expected_items(NULL), 0);
     CHECK_F64(gloom_fp_rate(NULL), 1.0);

@@ -50,7 +50,7 @@ static void check_info(const char *path, const gloom_filter *filter, int32_t for
     CHECK_U64(info.expected_items, format == GLOOM_FORMAT_V1 ? 0 : gloom_expected_items(filter));
     CHECK_F64(info.fp_rate, format == GLOOM_FORMAT_V1 ? 0.0 : gloom_fp_rate(filter));
     CHECK_U64(info.dirty, 0);
-    CHECK_U64(info.reserved, 0);
+    CHECK_U64(info.hash, (uint64_t)gloom_hash_kind(filter));
 }
 
 static void any_kind_as_any_other(int32_t format, int32_t from, uint64_t seed)

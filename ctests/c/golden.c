@@ -2,7 +2,8 @@
  *
  *   golden recipes DIR   recipes on stdin, one a line; leaves the v1 files, to be hashed, as DIR/name.kind
  *   golden hashes        hash_vectors.tsv on stdin
- *   golden seeds         seeded_vectors.tsv on stdin */
+ *   golden seeds         seeded_vectors.tsv on stdin
+ *   golden siphash       siphash_vectors.tsv on stdin */
 #if !defined(_DEFAULT_SOURCE)
 #define _DEFAULT_SOURCE
 #endif
@@ -150,12 +151,23 @@ typedef struct {
     uint32_t k;
 } modelled;
 
+static modelled model_hashing(int32_t hash_kind, int32_t kind, uint64_t num_blocks, uint32_t k, uint64_t seed)
+{
+    modelled m = {NULL, calloc((size_t)num_blocks, BYTES_PER_BLOCK), num_blocks, k};
+    gloom_options options = GLOOM_OPTIONS_INIT;
+    options.kind = kind;
+    options.flags = hash_kind == GLOOM_HASH_SIPHASH ? GLOOM_FLAG_SIPHASH : 0;
+    options.num_blocks = num_blocks;
+    options.k = k;
+    options.seed = seed;
+    CHECK_OK(gloom_create(&options, &m.filter, NULL));
+    REQUIRE(m.words != NULL && m.filter != NULL);
+    return m;
+}
+
 static modelled model(int32_t kind, uint64_t num_blocks, uint32_t k, uint64_t seed)
 {
-    modelled m = {make_filter(kind, num_blocks, k, seed), calloc((size_t)num_blocks, BYTES_PER_BLOCK),
-                  num_blocks, k};
-    REQUIRE(m.words != NULL);
-    return m;
+    return model_hashing(GLOOM_HASH_XXH3, kind, num_blocks, k, seed);
 }
 
 static void model_add(modelled *m, const unsigned char *key, size_t len, gloom_hash hash)
@@ -240,7 +252,8 @@ static void hashes(void)
     }
 }
 
-static void seeds(void)
+/* Filters with a seed, which hash in one of two ways. */
+static void seeds(int32_t hash_kind, uint64_t vectors_in_file)
 {
     char line[LONGEST_LINE];
     int n = 0;
@@ -253,13 +266,15 @@ static void seeds(void)
         REQUIRE(fields == 6);
         CONTEXT("seed %" PRIu64 ", length %" PRIu64, seed, len);
         const unsigned char *input = vector_input((size_t)len);
-        gloom_hash hash = gloom_hash_key(input, (size_t)len, seed);
+        gloom_hash hash = hash_kind == GLOOM_HASH_SIPHASH ? gloom_siphash_key(input, (size_t)len, seed)
+                                                           : gloom_hash_key(input, (size_t)len, seed);
         CHECK_U64(hash.hi, want.hi);
         CHECK_U64(hash.lo, want.lo);
         CHECK_U64(layout_probe(hash), probe);
         CHECK_U64(layout_block(hash, 1000), block);
         for (int kind = 0; kind < KIND_COUNT; kind++) {
-            modelled m = model(KINDS[kind], 1000, 7, seed);
+            modelled m = model_hashing(hash_kind, KINDS[kind], 1000, 7, seed);
+            CHECK_U64((uint64_t)gloom_hash_kind(m.filter), (uint64_t)hash_kind);
             CHECK_U64(gloom_seed(m.filter), seed);
             model_add(&m, input, (size_t)len, want);
             model_compare(&m);
@@ -268,7 +283,7 @@ static void seeds(void)
         n++;
     }
     CONTEXT("%s", "");
-    CHECK_U64((uint64_t)n, 68);
+    CHECK_U64((uint64_t)n, vectors_in_file);
 }
 
 int main(int argc, char **argv)
@@ -278,8 +293,10 @@ int main(int argc, char **argv)
     else if (argc == 2 && strcmp(argv[1], "hashes") == 0)
         hashes();
     else if (argc == 2 && strcmp(argv[1], "seeds") == 0)
-        seeds();
+        seeds(GLOOM_HASH_XXH3, 68);
+    else if (argc == 2 && strcmp(argv[1], "siphash") == 0)
+        seeds(GLOOM_HASH_SIPHASH, 372);
     else
-        fprintf(stderr, "usage: golden recipes DIR | hashes | seeds\n");
+        fprintf(stderr, "usage: golden recipes DIR | hashes | seeds | siphash\n");
     return check_report();
 }

@@ -335,7 +335,7 @@ static void using_a_filter(int32_t kind)
     };
     gloom_free(mapped); /* which writes to the file */
     bool found = gloom_test(other, "key", 3) && gloom_test_hash(other, gloom_hash_key("other", 5, 0)) &&
-                 !gloom_equal(filter, other);
+                 gloom_siphash_key("key", 3, 1).lo != 0 && !gloom_equal(filter, other);
     uint64_t count = gloom_count(other), estimate = gloom_estimate_items(other);
     double rate = gloom_current_fp_rate(other) + gloom_predict_fp_rate(1000, 7, 100);
     /* Nor does an explanation need memory. */

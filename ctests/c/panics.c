@@ -195,6 +195,11 @@ CALL(gloom_hash_key)
     gloom_hash hash = gloom_hash_key("", 0, 0);
     VALUE(hash.lo, 0x6001c324468d497f, 0); /* of the empty key: XXH3's own test vector */
 }
+CALL(gloom_siphash_key)
+{
+    gloom_hash hash = gloom_siphash_key("", 0, 1);
+    VALUE(hash.lo, 0x9b9e671411815cc4, 0); /* the first line of siphash_vectors.tsv */
+}
 CALL(gloom_add_hash) { status_is_right(gloom_add_hash(filter, hashes[0])); }
 CALL(gloom_note_adds)
 {
@@ -233,6 +238,7 @@ CALL(gloom_num_shards)
 {
     VALUE(gloom_num_shards(filter), kind == GLOOM_KIND_SHARDED ? gloom_num_shards(source) : 1, 0);
 }
+CALL(gloom_hash_kind) { VALUE(gloom_hash_kind(filter), GLOOM_HASH_XXH3, 0); }
 CALL(gloom_seed) { VALUE(gloom_seed(filter), 5, 0); }
 CALL(gloom_expected_items) { VALUE(gloom_expected_items(planned), 1000, 0); }
 CALL(gloom_fp_rate) { RATE(gloom_fp_rate(planned), 0.01, 0.01, 1); }
@@ -367,6 +373,7 @@ static const struct {
     KEEPING(gloom_test),
     KEEPING(gloom_test_and_add),
     KEEPING(gloom_hash_key),
+    KEEPING(gloom_siphash_key),
     KEEPING(gloom_add_hash),
     KEEPING(gloom_test_hash),
     KEEPING(gloom_note_adds),
@@ -384,6 +391,7 @@ static const struct {
     KEEPING(gloom_num_blocks),
     KEEPING(gloom_k),
     KEEPING(gloom_num_shards),
+    KEEPING(gloom_hash_kind),
     KEEPING(gloom_seed),
     KEEPING(gloom_expected_items),
     KEEPING(gloom_fp_rate),

@@ -50,8 +50,9 @@ static void add_and_ask(gloom_filter *filter, const char *name, const char *form
     }
     /* A live count is not yet in the file. */
     uint64_t count = *dirty == 'T' ? 0 : gloom_count(filter);
-    fprintf(answers, "format=%s k=%u num_blocks=%" PRIu64 " seed=%" PRIu64 " count=%" PRIu64 " dirty=%s\n", format,
-            (unsigned)gloom_k(filter), gloom_num_blocks(filter), gloom_seed(filter), count, dirty);
+    fprintf(answers, "format=%s k=%u num_blocks=%" PRIu64 " hash_name=%s seed=%" PRIu64 " count=%" PRIu64 " dirty=%s\n", format,
+            (unsigned)gloom_k(filter), gloom_num_blocks(filter),
+            gloom_hash_kind(filter) == GLOOM_HASH_SIPHASH ? "siphash" : "xxh3", gloom_seed(filter), count, dirty);
     for (uint64_t i = 0; i < KEYS; i++) {
         bool holds = gloom_test(filter, key[i], len[i]);
         maybe += holds;
@@ -75,6 +76,23 @@ static void write_saved(const char *folder, int32_t format, int32_t kind, uint32
     gloom_filter *filter = make_filter(kind, num_blocks, k, seed);
     add_and_ask(filter, name, is_v1 ? "v1" : "native", "False");
     CHECK_OK(gloom_save(filter, name, format, NULL));
+    gloom_free(filter);
+}
+
+/* A file whose keys are hashed by SipHash. */
+static void write_siphash(const char *folder)
+{
+    char name[PATH_ROOM];
+    gloom_options options = GLOOM_OPTIONS_INIT;
+    gloom_filter *filter = NULL;
+    (void)snprintf(name, sizeof name, "%s/siphash", folder);
+    options.num_blocks = 50;
+    options.k = 7;
+    options.seed = 0xfedcba9876543210;
+    options.flags = GLOOM_FLAG_SIPHASH;
+    REQUIRE(gloom_create(&options, &filter, NULL) == GLOOM_OK);
+    add_and_ask(filter, name, "native", "False");
+    CHECK_OK(gloom_save(filter, name, GLOOM_FORMAT_NATIVE, NULL));
     gloom_free(filter);
 }
 
@@ -115,6 +133,7 @@ static void write_all(const char *folder)
         write_saved(folder, GLOOM_FORMAT_NATIVE, KINDS[kind], 7, 1, 1);
         write_saved(folder, GLOOM_FORMAT_NATIVE, KINDS[kind], 9, 10007, 0);
     }
+    write_siphash(folder);
     write_mapped(folder, false);
     write_mapped(folder, true);
 }

@@ -10,6 +10,7 @@
 enum { KEYS = 5000, GUARD = 65536 };
 
 static gloom_filter *filters[KIND_COUNT]; /* one of each kind */
+static gloom_filter *by_siphash;
 static uint64_t numbers[KEYS];
 static uint8_t results[KEYS];
 
@@ -22,6 +23,9 @@ static void *use_keys(void *unused)
             CHECK_OK(gloom_add_batch_fixed(filters[i], numbers, sizeof *numbers, KEYS));
         CHECK_OK(gloom_test_batch_fixed(filters[i], numbers, sizeof *numbers, KEYS, results, NULL));
     }
+    CHECK_OK(add_number(by_siphash, 1));
+    CHECK_OK(gloom_add_batch_fixed(by_siphash, numbers, sizeof *numbers, KEYS));
+    CHECK_OK(gloom_test_batch_fixed(by_siphash, numbers, sizeof *numbers, KEYS, results, NULL));
     return unused;
 }
 
@@ -74,11 +78,18 @@ int main(void)
         numbers[i] = i;
     for (int i = 0; i < KIND_COUNT; i++)
         filters[i] = make_filter(KINDS[i], 1000, 7, 0);
+    gloom_options options = GLOOM_OPTIONS_INIT;
+    options.num_blocks = 1000;
+    options.k = 7;
+    options.seed = 1;
+    options.flags = GLOOM_FLAG_SIPHASH;
+    CHECK_OK(gloom_create(&options, &by_siphash, NULL));
     with_stack(32768, use_keys);
     with_stack(98304, use_everything);
     for (int i = 0; i < KIND_COUNT; i++) {
         CHECK_U64(numbers_missing(filters[i], 0, KEYS), 0);
         gloom_free(filters[i]);
     }
+    gloom_free(by_siphash);
     return check_report();
 }

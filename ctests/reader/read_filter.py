@@ -12,6 +12,7 @@ with 1 if a file is refused.
 import struct
 import sys
 
+import siphash
 import xxhash
 
 # docs/layout.md, "Definition"
@@ -43,6 +44,7 @@ TRAILER = struct.Struct("<8sII")
 SEALED_STATE = 48
 PAYLOAD = 65536
 DIRTY = 1
+HASHES = {1: "xxh3", 2: "siphash"}
 
 # docs/format.md, "Format v1"
 V1_HEADER = struct.Struct("<BIQQ")
@@ -104,7 +106,7 @@ class Filter:
         require(self.num_blocks >= 1, "it has no blocks")
 
     def read_v1(self, data):
-        self.format, self.seed, self.dirty = "v1", 0, False
+        self.format, self.hash_name, self.seed, self.dirty = "v1", "xxh3", 0, False
         require(len(data) >= V1_HEADER.size, "it ends in the header")
         _, self.k, self.num_blocks, self.count = V1_HEADER.unpack_from(data)
         self.check_geometry()
@@ -123,9 +125,11 @@ class Filter:
         require(magic == MAGIC, "its magic number is wrong")
         require(version == 1, f"its version is {version}", Unsupported)
         require(layout == 1, f"its layout is {layout}", Unsupported)
-        require(hash_id == 1, f"its hash is {hash_id}", Unsupported)
+        require(hash_id in HASHES, f"its hash is {hash_id}", Unsupported)
         require(crc32c(data[: HEADER.size - 4]) == checksum, "the checksum of its header is wrong")
         self.check_geometry()
+        self.hash_name = HASHES[hash_id]
+        require(self.hash_name != "siphash" or self.seed != 0, "its SipHash has no key")
         require(payload == PAYLOAD, f"its blocks are at {payload}")
         require(not any(reserved), "reserved bytes of its header are used")
         require(0 <= fp_rate < 1, f"its rate is {fp_rate}")
@@ -153,8 +157,11 @@ class Filter:
 
     def holds(self, key):
         """False: certainly not. True: probably."""
-        digest = xxhash.xxh3_128_intdigest(key, self.seed)
-        high, low = digest >> 64, digest & 0xFFFFFFFFFFFFFFFF
+        if self.hash_name == "siphash":
+            low, high = siphash.key_hash(key, self.seed)
+        else:
+            digest = xxhash.xxh3_128_intdigest(key, self.seed)
+            high, low = digest >> 64, digest & 0xFFFFFFFFFFFFFFFF
         block = high * self.num_blocks >> 64
         probe = (low ^ low >> 32) & 0xFFFFFFFF
         offset = 0
@@ -201,7 +208,7 @@ def main(arguments):
     except (Corrupt, Unsupported) as error:
         print(f"{path}: {type(error).__name__.lower()}: {error}", file=sys.stderr)
         return False
-    facts = ["format", "k", "num_blocks", "seed", "count", "dirty"]
+    facts = ["format", "k", "num_blocks", "hash_name", "seed", "count", "dirty"]
     print(*(f"{fact}={getattr(loaded, fact)}" for fact in facts))
     for key in keys:
         print("maybe" if loaded.holds(bytes.fromhex(key.decode("ascii")) if in_hex else key) else "no")

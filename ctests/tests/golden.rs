@@ -57,6 +57,11 @@ fn hash_vectors() {
 }
 
 #[test]
+fn siphash_vectors() {
+    Program::new("golden", Library::Static).run_with_input(&["siphash"], &golden("siphash_vectors.tsv"));
+}
+
+#[test]
 fn seeded_vectors() {
     Program::new("golden", Library::Static).run_with_input(&["seeds"], &golden("seeded_vectors.tsv"));
 }

@@ -58,6 +58,7 @@ fn written(files: &Files) -> Vec<PathBuf> {
     let mut paths: Vec<PathBuf> = paths.filter(|path| path.extension().is_none()).collect();
     paths.sort();
     assert!(paths.len() > 40, "{} files", paths.len());
+    assert!(paths.iter().any(|path| path.ends_with("siphash")), "a file of the other hash");
     paths
 }
 

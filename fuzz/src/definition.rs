@@ -29,10 +29,48 @@ pub fn partitions(k: u32) -> &'static [u32] {
     PARTITIONS[k as usize - 3]
 }
 
-/// XXH3-128 with a seed; that of seed 0 is the one without.
-pub fn hash(key: &[u8], seed: u64) -> KeyHash {
+/// The hash of a key: by XXH3-128 (1) with a seed, of which 0 is none, or by SipHash-1-3 (2).
+pub fn hash(key: &[u8], kind: u32, seed: u64) -> KeyHash {
+    if kind == 2 {
+        return siphash(key, seed);
+    }
     let hash = XxHash3_128::oneshot_with_seed(seed, key);
     KeyHash { lo: hash as u64, hi: (hash >> 64) as u64 }
+}
+
+/// SipHash-1-3 with 128 bits, after the paper.
+fn siphash(key: &[u8], seed: u64) -> KeyHash {
+    let mut v = [
+        seed ^ 0x736f_6d65_7073_6575,
+        u64::from_le_bytes(*b"gloomsip") ^ 0x646f_7261_6e64_6f6d ^ 0xee,
+        seed ^ 0x6c79_6765_6e65_7261,
+        u64::from_le_bytes(*b"gloomsip") ^ 0x7465_6462_7974_6573,
+    ];
+    let mut padded = key.to_vec();
+    padded.resize(key.len() / 8 * 8 + 7, 0);
+    padded.push(key.len() as u8);
+    for word in padded.chunks(8) {
+        let word = u64::from_le_bytes(word.try_into().expect("eight bytes"));
+        v[3] ^= word;
+        sip_round(&mut v);
+        v[0] ^= word;
+    }
+    let mut finish = |word: usize, with: u64| {
+        v[word] ^= with;
+        (0..3).for_each(|_| sip_round(&mut v));
+        v[0] ^ v[1] ^ v[2] ^ v[3]
+    };
+    KeyHash { lo: finish(2, 0xee), hi: finish(1, 0xdd) }
+}
+
+fn sip_round(v: &mut [u64; 4]) {
+    for (a, b, rotated, c, d, shifted) in [(0, 1, 13, 2, 3, 16), (2, 1, 17, 0, 3, 21)] {
+        v[a] = v[a].wrapping_add(v[b]);
+        v[c] = v[c].wrapping_add(v[d]);
+        v[b] = v[b].rotate_left(rotated) ^ v[a];
+        v[d] = v[d].rotate_left(shifted) ^ v[c];
+        v[a] = v[a].rotate_left(32);
+    }
 }
 
 /// The block of a key.

@@ -10,6 +10,8 @@ pub struct Image {
     pub format: i32,
     pub k: u32,
     pub num_blocks: u64,
+    /// 1 for XXH3, 2 for SipHash.
+    pub hash: u32,
     pub seed: u64,
     pub expected_items: u64,
     pub fp_rate: f64,
@@ -109,6 +111,7 @@ fn read_v1(
         format: GLOOM_FORMAT_V1,
         k,
         num_blocks,
+        hash: 1,
         seed: 0,
         expected_items: 0,
         fp_rate: 0.0,
@@ -140,7 +143,9 @@ fn read_native(
     bytes.take(127)?;
     let header = &bytes.data[..128];
     unless(&header[..8] == MAGIC, GLOOM_ERR_CORRUPT)?;
-    unless([8, 12, 16].iter().all(|&at| u32_at(header, at) == 1), GLOOM_ERR_UNSUPPORTED)?;
+    unless([8, 12].iter().all(|&at| u32_at(header, at) == 1), GLOOM_ERR_UNSUPPORTED)?;
+    let hash = u32_at(header, 16);
+    unless([1, 2].contains(&hash), GLOOM_ERR_UNSUPPORTED)?;
     unless(u32_at(header, 124) == crc(0, &header[..124]), GLOOM_ERR_CORRUPT)?;
     let (k, num_blocks, fp_rate) =
         (u32_at(header, 20), u64_at(header, 24), f64::from_bits(u64_at(header, 48)));
@@ -148,6 +153,7 @@ fn read_native(
     let Some(len) = geometry(num_blocks, 65552) else { return refuse(GLOOM_ERR_CORRUPT) };
     unless(u64_at(header, 56) == PAYLOAD as u64, GLOOM_ERR_CORRUPT)?;
     unless(header[64..124].iter().all(|&byte| byte == 0), GLOOM_ERR_CORRUPT)?;
+    unless(hash == 1 || u64_at(header, 32) != 0, GLOOM_ERR_CORRUPT)?;
     unless((0.0..1.0).contains(&fp_rate), GLOOM_ERR_CORRUPT)?;
     unless(reader == Reader::Stream || bytes.data.len() as u64 == len, GLOOM_ERR_CORRUPT)?;
 
@@ -164,6 +170,7 @@ fn read_native(
         format: GLOOM_FORMAT_NATIVE,
         k,
         num_blocks,
+        hash,
         seed: u64_at(header, 32),
         expected_items: u64_at(header, 40),
         fp_rate,
@@ -235,7 +242,8 @@ pub fn write(image: &Image) -> Vec<u8> {
     }
     let mut bytes = vec![0; 192];
     bytes[..8].copy_from_slice(MAGIC);
-    [8, 12, 16].iter().for_each(|&at| bytes[at] = 1);
+    [8, 12].iter().for_each(|&at| bytes[at] = 1);
+    bytes[16] = image.hash as u8;
     bytes[20..24].copy_from_slice(&image.k.to_le_bytes());
     bytes[24..32].copy_from_slice(&image.num_blocks.to_le_bytes());
     bytes[32..40].copy_from_slice(&image.seed.to_le_bytes());

@@ -5,7 +5,7 @@ use crate::definition::{self, Bits};
 use crate::fault;
 use crate::format::{self, Image};
 use gloom::capi::{GLOOM_FORMAT_NATIVE, GLOOM_FORMAT_V1};
-use gloom::{Filter, Format, KeyHash, Keys, Kind, Level, LoadOptions, Options};
+use gloom::{Filter, Format, HashKind, KeyHash, Keys, Kind, Level, LoadOptions, Options};
 use libfuzzer_sys::arbitrary::{Result, Unstructured};
 use std::sync::LazyLock;
 
@@ -48,13 +48,14 @@ fn check(input: &mut Unstructured<'_>) -> Result<()> {
         blocks @ 0..192 => 1 + u64::from(blocks) / 8,
         blocks => 1 + u64::from(blocks - 192) * 4 + input.int_in_range(0..=3)?,
     };
-    let seed = match input.arbitrary::<u8>()? {
+    let seed: u64 = match input.arbitrary::<u8>()? {
         0..160 => 0,
         160..192 => 1,
         _ => input.arbitrary()?,
     };
+    let hash = if seed > 1 && seed.is_multiple_of(2) { HashKind::SipHash } else { HashKind::Xxh3 };
     let kind = *input.choose(&[Kind::Plain, Kind::Atomic, Kind::Sharded])?;
-    let layout = Layout { k, seed };
+    let layout = Layout { k, hash: if hash == HashKind::SipHash { 2 } else { 1 }, seed };
     let before = some_bits(input, num_blocks)?;
     let other = some_bits(input, num_blocks)?;
     let size = match input.arbitrary::<u8>()? {
@@ -63,7 +64,7 @@ fn check(input: &mut Unstructured<'_>) -> Result<()> {
         _ => None,
     };
     let keys = some_keys(input, size)?;
-    let mut hashes: Vec<KeyHash> = keys.iter().map(|key| definition::hash(key, seed)).collect();
+    let mut hashes: Vec<KeyHash> = keys.iter().map(|key| definition::hash(key, layout.hash, seed)).collect();
     // Hashes may also come from elsewhere.
     while !input.is_empty() && hashes.len() < 400 {
         hashes.push(KeyHash { lo: input.arbitrary()?, hi: input.arbitrary()? });
@@ -77,7 +78,7 @@ fn check(input: &mut Unstructured<'_>) -> Result<()> {
     let singles = hashes[..keys.len()].iter().chain(&hashes);
     let singles = singles.map(|&hash| (layout.test(&after, hash), layout.add(&mut after, hash))).collect();
     let case = Case {
-        options: Options::for_blocks(num_blocks, k).kind(kind).seed(seed),
+        options: Options::for_blocks(num_blocks, k).kind(kind).seed(seed).hash(hash),
         size,
         merged: layout.filter(&combined(|a, b| a | b)),
         intersected: layout.filter(&combined(|a, b| a & b)),
@@ -103,6 +104,7 @@ fn check(input: &mut Unstructured<'_>) -> Result<()> {
 /// What bits mean.
 struct Layout {
     k: u32,
+    hash: u32,
     seed: u64,
 }
 
@@ -132,6 +134,7 @@ impl Layout {
             format: if self.seed == 0 { GLOOM_FORMAT_V1 } else { GLOOM_FORMAT_NATIVE },
             k: self.k,
             num_blocks: bits.len() as u64,
+            hash: self.hash,
             seed: self.seed,
             expected_items: 0,
             fp_rate: 0.0,

@@ -284,11 +284,12 @@ fn check_pipe(plan: &Plan, data: &[u8], predicted: &Result<Image, Refusal>) {
 }
 
 /// A filter in memory of this geometry, with some keys.
-fn some_filter(num_blocks: u64, k: u32, seed: u64, kind: i32) -> Handle {
+fn some_filter(num_blocks: u64, k: u32, hash: u32, seed: u64, kind: i32) -> Handle {
     // SAFETY: numbers only.
     let mut options: gloom_options = unsafe { std::mem::zeroed() };
     options.struct_size = size_of::<gloom_options>();
     (options.num_blocks, options.k, options.seed, options.kind) = (num_blocks, k, seed, kind);
+    options.flags = if hash == 2 { GLOOM_FLAG_SIPHASH } else { 0 };
     // SAFETY: pointers to what is here.
     let filter = expect_filter(GLOOM_OK, |out, error| unsafe { gloom_create(&options, out, error) });
     let filter = filter.expect("success");
@@ -304,18 +305,19 @@ fn check_merge(plan: &Plan, data: &[u8]) {
     // The target is like what the header says, if that is possible, or differs in one thing.
     let header = format::read(data, Reader::Inspect, format::boot_id(), |_| GLOOM_OK);
     let header = header.ok().filter(|header| header.num_blocks * 64 <= MAX_BYTES);
-    let (mut num_blocks, mut k, mut seed) =
-        header.map_or((2, 7, 0), |header| (header.num_blocks, header.k, header.seed));
+    let (mut num_blocks, mut k, mut hash, mut seed) =
+        header.map_or((2, 7, 1, 0), |header| (header.num_blocks, header.k, header.hash, header.seed));
     match plan.target % 8 {
         1 => num_blocks += 1,
         2 => k = if k == 17 { 3 } else { k + 1 },
-        3 => seed ^= 1,
+        3 if hash == 1 || seed != 1 => seed ^= 1,
+        4 if seed != 0 => hash = 3 - hash,
         _ => {}
     }
-    let target = some_filter(num_blocks, k, seed, i32::from(plan.target / 8 % 4));
+    let target = some_filter(num_blocks, k, hash, seed, i32::from(plan.target / 8 % 4));
     let before = target.blocks();
     let predicted = format::read(data, Reader::Whole, format::boot_id(), |image| {
-        let fits = (image.num_blocks, image.k, image.seed) == (num_blocks, k, seed);
+        let fits = (image.num_blocks, image.k, image.hash, image.seed) == (num_blocks, k, hash, seed);
         if fits { GLOOM_OK } else { GLOOM_ERR_INCOMPATIBLE }
     });
     let (_copy, start) = exact_copy(data, plan.misaligned);
@@ -395,7 +397,7 @@ fn check_inspect(path: *const std::ffi::c_char, data: &[u8]) {
         (info.count, info.bytes, info.expected_items),
         (image.count, data.len() as u64, image.expected_items)
     );
-    assert_eq!((info.fp_rate, info.dirty, info.reserved), (image.fp_rate, image.dirty.into(), 0));
+    assert_eq!((info.fp_rate, info.dirty, info.hash), (image.fp_rate, image.dirty.into(), image.hash));
 }
 
 /// Maps the file for writing, adds a key, closes it and looks at the file.
@@ -420,7 +422,7 @@ fn check_writing(path: &std::path::Path, for_c: *const std::ffi::c_char, data: &
         assert_eq!(gloom_add(mapped.get(), key.as_ptr().cast(), key.len()), GLOOM_OK);
         expect(GLOOM_OK, |error| gloom_sync(mapped.get(), error));
     }
-    definition::add(&mut image.blocks, image.k, definition::hash(&key, image.seed));
+    definition::add(&mut image.blocks, image.k, definition::hash(&key, image.hash, image.seed));
     let count = image.count.wrapping_add(image.live).saturating_add(1);
     (image.count, image.live) = (count, 0);
     check_mapped(&mapped, &image);
@@ -446,6 +448,7 @@ fn check_same(filter: &Handle, image: &Image) {
     unsafe {
         assert_eq!((gloom_num_blocks(handle), gloom_k(handle)), (image.num_blocks, image.k));
         assert_eq!((gloom_seed(handle), gloom_count(handle)), (image.seed, image.count));
+        assert_eq!(gloom_hash_kind(handle), image.hash as i32);
         assert_eq!(
             (gloom_expected_items(handle), gloom_fp_rate(handle)),
             (image.expected_items, image.fp_rate)
@@ -463,7 +466,7 @@ fn check_content(filter: &Handle, image: &Image) {
     // SAFETY: a live handle, keys, and as many results as there are keys.
     unsafe {
         for key in &keys {
-            let hit = definition::test(&image.blocks, image.k, definition::hash(key, image.seed));
+            let hit = definition::test(&image.blocks, image.k, definition::hash(key, image.hash, image.seed));
             assert_eq!(gloom_test(handle, key.as_ptr().cast(), key.len()), hit);
             hits.push(u8::from(hit));
         }

@@ -68,7 +68,7 @@ pub unsafe extern "C" fn gloom_add_batch_pointers(
     unsafe { add(filter, || pointers(keys, lens, n)) }
 }
 
-/// Adds n keys by their hashes, which must have been made with the filter's seed. Otherwise as
+/// Adds n keys by their hashes, which must have been made by the filter's hash with its seed. Otherwise as
 /// gloom_add_batch_fixed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn gloom_add_batch_hashes(

@@ -4,6 +4,7 @@ use super::boundary::*;
 use super::types::*;
 use crate::error::Error;
 use crate::filter::{Filter, Options, Size};
+use crate::hash::HashKind;
 use crate::sizing::size_for;
 use std::ptr::null_mut;
 
@@ -84,12 +85,14 @@ pub unsafe extern "C" fn gloom_create(
 }
 
 pub(super) fn wanted(options: &gloom_options) -> Result<Options, Error> {
-    known_flags(options.flags, GLOOM_FLAG_SMALL_PAGES, "0 or GLOOM_FLAG_SMALL_PAGES (1)")?;
+    let known = GLOOM_FLAG_SMALL_PAGES | GLOOM_FLAG_SIPHASH;
+    known_flags(options.flags, known, "GLOOM_FLAG_SMALL_PAGES (1) and _SIPHASH (2)")?;
     Ok(Options {
         kind: kind(options.kind)?,
         size: size(options)?,
         num_shards: options.num_shards,
         seed: options.seed,
+        hash: if options.flags & GLOOM_FLAG_SIPHASH != 0 { HashKind::SipHash } else { HashKind::Xxh3 },
         max_bytes: options.max_bytes,
         block_multiple: options.block_multiple,
         small_pages: options.flags & GLOOM_FLAG_SMALL_PAGES != 0,

@@ -40,6 +40,13 @@ pub unsafe extern "C" fn gloom_num_shards(filter: *const gloom_filter) -> u32 {
     unsafe { fact(filter, 0, Filter::num_shards) }
 }
 
+/// How keys are hashed: GLOOM_HASH_...; 0 for NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn gloom_hash_kind(filter: *const gloom_filter) -> i32 {
+    // SAFETY: the caller's handle.
+    unsafe { fact(filter, 0, |filter| filter.hash_kind().number() as i32) }
+}
+
 /// The seed of the hash; 0 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn gloom_seed(filter: *const gloom_filter) -> u64 {

@@ -96,7 +96,7 @@ pub unsafe extern "C" fn gloom_inspect(
                 expected_items: info.expected_items,
                 fp_rate: info.fp_rate,
                 dirty: info.dirty.into(),
-                reserved: 0,
+                hash: info.hash.number(),
             };
             write_sized(out, info, "out")
         })

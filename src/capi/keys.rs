@@ -60,7 +60,7 @@ pub unsafe extern "C" fn gloom_test_and_add(
     }
 }
 
-/// Hashes a key, to ask many filters of one seed (gloom_seed) about it. Zeros on misuse.
+/// Hashes a key by XXH3-128, to ask many filters of one seed (gloom_seed) about it. Zeros on misuse.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn gloom_hash_key(key: *const c_void, len: usize, seed: u64) -> gloom_hash {
     answered(gloom_hash { lo: 0, hi: 0 }, || {
@@ -70,7 +70,19 @@ pub unsafe extern "C" fn gloom_hash_key(key: *const c_void, len: usize, seed: u6
     })
 }
 
-/// Adds a key by its hash, which must have been made with the filter's seed. Otherwise as gloom_add.
+/// Hashes a key by SipHash-1-3 with 128 bits, to ask many filters of GLOOM_HASH_SIPHASH and one seed about it. Zeros on
+/// misuse.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn gloom_siphash_key(key: *const c_void, len: usize, seed: u64) -> gloom_hash {
+    answered(gloom_hash { lo: 0, hi: 0 }, || {
+        // SAFETY: the caller's pointers, as the header asks for.
+        let hash = KeyHash::siphash(unsafe { key_bytes(key, len)? }, seed);
+        Ok(gloom_hash { lo: hash.lo, hi: hash.hi })
+    })
+}
+
+/// Adds a key by its hash, which must have been made by the filter's hash (gloom_hash_kind) with its seed. Otherwise as
+/// gloom_add.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn gloom_add_hash(filter: *mut gloom_filter, hash: gloom_hash) -> gloom_status {
     // SAFETY: the caller's pointers, as the header asks for.
@@ -94,7 +106,7 @@ pub unsafe extern "C" fn gloom_note_adds(filter: *mut gloom_filter, n: u64) -> g
     unsafe { checked(std::ptr::null_mut(), || writable(filter, "filter")?.note_adds(n)) }
 }
 
-/// Tests a key by its hash, which must have been made with the filter's seed. Otherwise as gloom_test.
+/// Tests a key by its hash, made as for gloom_add_hash. Otherwise as gloom_test.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn gloom_test_hash(filter: *const gloom_filter, hash: gloom_hash) -> bool {
     // SAFETY: the caller's pointers, as the header asks for.

@@ -28,7 +28,7 @@ pub const GLOOM_ERR_BUFFER_TOO_SMALL: gloom_status = 6;
 pub const GLOOM_ERR_CORRUPT: gloom_status = 7;
 /// A version, format or option that this release does not know.
 pub const GLOOM_ERR_UNSUPPORTED: gloom_status = 8;
-/// Two filters differ in k, number of blocks or seed.
+/// Two filters differ in k, number of blocks, hash or seed.
 pub const GLOOM_ERR_INCOMPATIBLE: gloom_status = 9;
 /// The filter is mapped read-only.
 pub const GLOOM_ERR_READ_ONLY: gloom_status = 10;
@@ -56,9 +56,18 @@ pub const GLOOM_FORMAT_V1: i32 = 1;
 /// No huge pages; otherwise filters of 4 MiB and more ask for them.
 pub const GLOOM_FLAG_SMALL_PAGES: u32 = 1;
 
+/// Hash keys by SipHash-1-3 with 128 bits instead of XXH3; seed is its key and must not be 0. For keys from enemies: see
+/// docs/files.md, "Seeds and chosen keys". Only for new filters: files say how their keys are hashed.
+pub const GLOOM_FLAG_SIPHASH: u32 = 2;
+
 /// For gloom_load: load also from what is no regular file, such as a FIFO or a device. Opening and reading it waits for
 /// whoever writes to it, for ever if nobody does.
 pub const GLOOM_FLAG_SPECIAL_FILES: u32 = 4;
+
+/// XXH3-128: gloom_hash_key.
+pub const GLOOM_HASH_XXH3: u32 = 1;
+/// SipHash-1-3 with 128 bits: gloom_siphash_key.
+pub const GLOOM_HASH_SIPHASH: u32 = 2;
 
 /// Map for reading and writing; otherwise only for reading.
 pub const GLOOM_MAP_READ_WRITE: u32 = 1;
@@ -100,7 +109,7 @@ pub struct gloom_options {
     pub k: u32,
     /// For the sharded kind: 0 to let the library choose, or a power of two, at most num_blocks and 65536.
     pub num_shards: u32,
-    /// 0 for filters that every implementation can read; else the seed of XXH3.
+    /// 0 for filters that every implementation can read; else the seed of XXH3, or the key of SipHash.
     pub seed: u64,
     /// The most bytes the blocks may take, 0 for no limit. More is refused before anything is
     /// allocated. Bookkeeping comes on top: less than 5 KiB, or 64 bytes a shard and less than 1 KiB.
@@ -186,8 +195,8 @@ pub struct gloom_file_info {
     pub fp_rate: f64,
     /// 1 if it is mapped for writing, or a writer died; else 0.
     pub dirty: u32,
-    /// 0.
-    pub reserved: u32,
+    /// GLOOM_HASH_...
+    pub hash: u32,
 }
 
 /// Takes len bytes at data and returns how many of them it has taken (1 to len). A negative number ends the
@@ -202,7 +211,7 @@ pub type gloom_write_fn =
 pub type gloom_read_fn =
     Option<unsafe extern "C" fn(context: *mut c_void, data: *mut c_void, len: usize) -> i64>;
 
-/// The XXH3-128 hash of a key, in the order of XXH128_hash_t { low64, high64 }.
+/// The hash of a key: XXH3-128, in the order of XXH128_hash_t { low64, high64 }, or the two words of SipHash-1-3.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct gloom_hash {

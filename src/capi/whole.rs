@@ -10,7 +10,7 @@ use std::ffi::c_void;
 /// Threads: others may write both meanwhile (of a plain target: nobody); the target then holds every
 /// key whose add to source had returned before the call. Reads and writes the whole filters.
 ///
-/// GLOOM_ERR_NULL, GLOOM_ERR_INCOMPATIBLE (num_blocks, k or seed differ: the message says which),
+/// GLOOM_ERR_NULL, GLOOM_ERR_INCOMPATIBLE (num_blocks, k, hash or seed differ: the message says which),
 /// GLOOM_ERR_READ_ONLY. The target is untouched then.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn gloom_merge(
@@ -115,7 +115,7 @@ pub unsafe extern "C" fn gloom_clone(
     }
 }
 
-/// Have both the same num_blocks, k, seed and bits, whatever their kinds and counts? false if either is NULL.
+/// Have both the same num_blocks, k, hash, seed and bits, whatever their kinds and counts? false if either is NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn gloom_equal(a: *const gloom_filter, b: *const gloom_filter) -> bool {
     // SAFETY: the caller's handles.

@@ -123,7 +123,7 @@ impl Filter {
             return Err(Error::Argument { name: "kind", value: "plain or sharded".into(), allowed });
         }
         let geometry = options.geometry()?;
-        let info = native::info(&geometry, options.seed);
+        let info = native::info(&geometry, options.hash, options.seed);
         let taken = || Error::Io { action: "creating the file", os_error: libc::EEXIST };
         let place = Place::of(path, Last::Link)?;
         // Also at the end; but before space is taken for nothing.

@@ -13,7 +13,7 @@ pub use options::{Kind, Options, Size};
 
 use crate::error::{Error, Value};
 use crate::format::Info;
-use crate::hash::KeyHash;
+use crate::hash::{HashKind, KeyHash};
 use crate::kernel::{Kernel, Level};
 use crate::layout::{BLOCK_BITS, BLOCK_BYTES};
 use crate::memory::Blocks;
@@ -40,6 +40,7 @@ pub struct Filter {
     kernel: Kernel,
     writer: Writer,
     seed: u64,
+    hash_kind: HashKind,
     k: u32,
     expected_items: u64,
     fp_rate: f64,
@@ -116,9 +117,10 @@ impl Filter {
         };
         Ok(Filter {
             blocks: Blocks::zeroed(geometry.num_blocks, options.small_pages)?,
-            kernel: Kernel::select(geometry.k, level),
+            kernel: Kernel::select(geometry.k, level, options.hash),
             writer,
             seed: options.seed,
+            hash_kind: options.hash,
             k: geometry.k,
             expected_items: geometry.expected_items,
             fp_rate: geometry.fp_rate,
@@ -150,9 +152,13 @@ impl Filter {
         !self.add_hash(self.hash(key))
     }
 
-    /// The hash of a key under this filter's seed.
-    #[inline]
+    /// The hash of a key by this filter's hash and seed.
+    #[inline(always)] // with a call of SipHash in it, the compiler would no longer put XXH3 in line
     pub fn hash(&self, key: &[u8]) -> KeyHash {
+        // SipHash always has a seed, so filters without one do not pay for the choice.
+        if self.seed != 0 && self.hash_kind == HashKind::SipHash {
+            return KeyHash::siphash(key, self.seed);
+        }
         KeyHash::new(key, self.seed)
     }
 
@@ -200,6 +206,11 @@ impl Filter {
             Writer::Sharded(sharded) => sharded.num_shards(),
             _ => 1,
         }
+    }
+
+    /// How keys are hashed.
+    pub fn hash_kind(&self) -> HashKind {
+        self.hash_kind
     }
 
     /// The seed of the hash; 0 is the interoperable one.
@@ -329,9 +340,10 @@ impl Filter {
         let writer = if writable { Writer::Atomic(Atomic::new(info.num_blocks)?) } else { Writer::ReadOnly };
         Ok(Filter {
             blocks,
-            kernel: Kernel::select(info.k, Level::best()),
+            kernel: Kernel::select(info.k, Level::best(), info.hash),
             writer,
             seed: info.seed,
+            hash_kind: info.hash,
             k: info.k,
             expected_items: info.expected_items,
             fp_rate: info.fp_rate,
@@ -367,6 +379,7 @@ impl std::fmt::Debug for Filter {
             .field("kind", &self.kind())
             .field("num_blocks", &self.num_blocks())
             .field("k", &self.k)
+            .field("hash_kind", &self.hash_kind)
             .field("seed", &self.seed)
             .field("count", &self.count())
             .finish_non_exhaustive()

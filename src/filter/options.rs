@@ -2,6 +2,7 @@
 
 use super::sharded::MAX_SHARDS;
 use crate::error::Error;
+use crate::hash::HashKind;
 use crate::layout::{BLOCK_BYTES, MAX_K, MIN_K};
 use crate::sizing::size_for;
 
@@ -58,6 +59,8 @@ pub struct Options {
     pub num_shards: u32,
     /// 0 for filters that every implementation of the layout can read; else the seed of XXH3.
     pub seed: u64,
+    /// How keys are hashed. [`HashKind::SipHash`] wants a seed other than 0.
+    pub hash: HashKind,
     /// The most bytes that blocks may take; 0 for no limit. Checked before anything is allocated.
     /// Bookkeeping comes on top: less than 5 KiB, or 64 bytes a shard and less than 1 KiB.
     pub max_bytes: u64,
@@ -84,6 +87,7 @@ impl Options {
             size,
             num_shards: 0,
             seed: 0,
+            hash: HashKind::default(),
             max_bytes: 0,
             block_multiple: 0,
             small_pages: false,
@@ -100,6 +104,11 @@ impl Options {
         Options { seed, ..self }
     }
 
+    /// Sets the hash.
+    pub fn hash(self, hash: HashKind) -> Options {
+        Options { hash, ..self }
+    }
+
     /// Sets the limit.
     pub fn max_bytes(self, max_bytes: u64) -> Options {
         Options { max_bytes, ..self }
@@ -107,6 +116,10 @@ impl Options {
 
     /// Checks everything but whether there is the memory.
     pub(crate) fn geometry(&self) -> Result<Geometry, Error> {
+        if self.hash == HashKind::SipHash && self.seed == 0 {
+            let allowed = "other than 0 with SipHash, whose key it is";
+            return Err(Error::Argument { name: "seed", value: self.seed.into(), allowed });
+        }
         let mut geometry = match self.size {
             Size::Items { expected_items, fp_rate } => {
                 let sizing = size_for(expected_items, fp_rate)?;

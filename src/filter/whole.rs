@@ -2,6 +2,7 @@
 
 use super::{Filter, Kind, Options, Size, Writer};
 use crate::error::Error;
+use crate::hash::HashKind;
 use crate::kernel::read_block;
 use crate::memory::Block;
 use crate::panics::may_panic;
@@ -13,7 +14,7 @@ impl Filter {
     /// either meanwhile (of a plain target: nobody). Merging a filter with itself changes nothing.
     ///
     /// # Errors
-    /// [`Error::Incompatible`] if the number of blocks, k or the seed differ, [`Error::ReadOnly`]; nothing
+    /// [`Error::Incompatible`] if the number of blocks, k, the hash or the seed differ, [`Error::ReadOnly`]; nothing
     /// is changed then.
     pub fn merge(&self, source: &Filter) -> Result<(), Error> {
         self.check_writable()?;
@@ -130,7 +131,7 @@ impl Filter {
         Ok(copy)
     }
 
-    /// An empty filter of the same kind and k and with the same seed.
+    /// An empty filter of the same kind and k, and with the same hash and seed.
     fn empty_like(&self, num_blocks: u64) -> Result<Filter, Error> {
         let is_sharded = self.kind() == Kind::Sharded;
         Filter::create(&Options {
@@ -143,6 +144,7 @@ impl Filter {
                 0
             },
             seed: self.seed,
+            hash: self.hash_kind,
             max_bytes: 0,
             block_multiple: 0,
             small_pages: self.small_pages,
@@ -162,14 +164,21 @@ impl Filter {
     }
 
     pub(crate) fn check_compatible(&self, source: &Filter) -> Result<(), Error> {
-        self.check_matches(source.num_blocks(), source.k, source.seed)
+        self.check_matches(source.num_blocks(), source.k, source.hash_kind, source.seed)
     }
 
-    /// Refuses a source of another geometry or seed.
-    pub(crate) fn check_matches(&self, num_blocks: u64, k: u32, seed: u64) -> Result<(), Error> {
+    /// Refuses a source of another geometry, hash or seed.
+    pub(crate) fn check_matches(
+        &self,
+        num_blocks: u64,
+        k: u32,
+        hash: HashKind,
+        seed: u64,
+    ) -> Result<(), Error> {
         let properties = [
             ("num_blocks", self.num_blocks(), num_blocks),
             ("k", self.k.into(), k.into()),
+            ("the hash (1: XXH3, 2: SipHash)", self.hash_kind.number().into(), hash.number().into()),
             ("seed", self.seed, seed),
         ];
         match properties.into_iter().find(|(_, target, source)| target != source) {
@@ -199,7 +208,7 @@ impl Filter {
     }
 }
 
-/// The same blocks, k, seed and bits; the kinds and counts may differ.
+/// The same blocks, k, hash, seed and bits; the kinds and counts may differ.
 impl PartialEq for Filter {
     fn eq(&self, other: &Filter) -> bool {
         self.check_compatible(other).is_ok()

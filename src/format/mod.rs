@@ -17,6 +17,7 @@ pub(crate) use input::Input;
 
 use crate::error::{Error, Value};
 use crate::filter::{Filter, Kind, Options, Size};
+use crate::hash::HashKind;
 use crate::layout::{BLOCK_BYTES, MAX_K, MIN_K};
 use crate::memory::Block;
 use crate::panics::may_panic;
@@ -28,7 +29,8 @@ use crate::sync::Ordering::Relaxed;
 pub enum Format {
     /// The library's own format, which can also be mapped. Holds everything.
     Native,
-    /// The interchange format, byte for byte that of the Go module `jcalabro/gloom`. Holds no seed.
+    /// The interchange format, byte for byte that of the Go module `jcalabro/gloom`. Holds neither a seed nor
+    /// another hash than XXH3.
     V1,
 }
 
@@ -57,6 +59,8 @@ pub struct Info {
     pub k: u32,
     /// Blocks of 64 bytes.
     pub num_blocks: u64,
+    /// How keys are hashed.
+    pub hash: HashKind,
     /// The seed of the hash.
     pub seed: u64,
     /// The count; of a file that is mapped for writing, what it was when it was last closed.
@@ -95,7 +99,8 @@ impl Filter {
     /// The bytes that this filter takes in `format`.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] if it cannot be written so: format v1 holds no seed.
+    /// [`Error::Unsupported`] if it cannot be written so: format v1 holds neither a seed nor another hash
+    /// than XXH3.
     pub fn serialized_size(&self, format: Format) -> Result<u64, Error> {
         match format {
             Format::V1 => v1::serialized_size(self),
@@ -168,7 +173,7 @@ impl Filter {
     pub fn merge_bytes(&self, data: &[u8]) -> Result<(), Error> {
         self.check_writable()?;
         // Once to see that all of it is good, and again to merge it.
-        let matches = |info: &Info| self.check_matches(info.num_blocks, info.k, info.seed);
+        let matches = |info: &Info| self.check_matches(info.num_blocks, info.k, info.hash, info.seed);
         let (info, ()) = read_around(&mut Input::of(data), matches, |input, info, ()| {
             copy_in_pieces(input, info.num_blocks, |_, _| {})
         })?;
@@ -201,6 +206,7 @@ pub(crate) fn read(input: &mut Input<'_>, load: &LoadOptions) -> Result<Filter, 
             size: Size::Blocks { num_blocks: info.num_blocks, k: info.k },
             num_shards: load.num_shards,
             seed: info.seed,
+            hash: info.hash,
             max_bytes: load.max_bytes,
             block_multiple: 0,
             small_pages: load.small_pages,

@@ -13,6 +13,7 @@
 use super::{Format, Info, Input, Sink, check_geometry, copy_blocks, corrupt, number};
 use crate::error::Error;
 use crate::filter::{Filter, Geometry};
+use crate::hash::HashKind;
 use crate::layout::BLOCK_BYTES;
 use crate::sys::{BootId, boot_id};
 
@@ -24,8 +25,6 @@ pub(super) const FIRST_BYTE: u8 = MAGIC[0];
 const VERSION: u32 = 1;
 /// The partitions and block choice of docs/layout.md.
 const LAYOUT: u32 = 1;
-/// XXH3-128.
-const HASH: u32 = 1;
 
 const HEADER: usize = 128;
 /// Where the state is, and how long.
@@ -64,6 +63,7 @@ pub(super) fn write(filter: &Filter, sink: Sink<'_>) -> Result<(), Error> {
         format: Format::Native,
         k: filter.k(),
         num_blocks: filter.num_blocks(),
+        hash: filter.hash_kind(),
         seed: filter.seed(),
         count: 0,
         bytes: 0,
@@ -84,11 +84,12 @@ pub(super) fn write(filter: &Filter, sink: Sink<'_>) -> Result<(), Error> {
 }
 
 /// What describes a new filter.
-pub(crate) fn info(geometry: &Geometry, seed: u64) -> Info {
+pub(crate) fn info(geometry: &Geometry, hash: HashKind, seed: u64) -> Info {
     Info {
         format: Format::Native,
         k: geometry.k,
         num_blocks: geometry.num_blocks,
+        hash,
         seed,
         count: 0,
         bytes: serialized_size(geometry.num_blocks),
@@ -106,7 +107,7 @@ pub(crate) fn header(filter: &Info) -> [u8; HEADER] {
     header[..8].copy_from_slice(&MAGIC);
     header[8..12].copy_from_slice(&VERSION.to_le_bytes());
     header[12..16].copy_from_slice(&LAYOUT.to_le_bytes());
-    header[16..20].copy_from_slice(&HASH.to_le_bytes());
+    header[16..20].copy_from_slice(&filter.hash.number().to_le_bytes());
     header[20..24].copy_from_slice(&filter.k.to_le_bytes());
     header[24..32].copy_from_slice(&filter.num_blocks.to_le_bytes());
     header[32..40].copy_from_slice(&filter.seed.to_le_bytes());
@@ -180,13 +181,20 @@ pub(crate) fn read_header(input: &mut Input<'_>) -> Result<Info, Error> {
     for (name, bytes, known, reason) in [
         ("the version of the native format", &header[8..12], VERSION, "this release knows version 1"),
         ("the layout", &header[12..16], LAYOUT, "this release knows layout 1"),
-        ("the hash", &header[16..20], HASH, "this release knows hash 1 (XXH3-128)"),
     ] {
         let found = number(bytes) as u32;
         if found != known {
             return Err(Error::Unsupported { name, value: found.into(), reason });
         }
     }
+    let hash = match number(&header[16..20]) as u32 {
+        1 => HashKind::Xxh3,
+        2 => HashKind::SipHash,
+        other => {
+            let reason = "this release knows hashes 1 (XXH3-128) and 2 (SipHash-1-3 with 128 bits)";
+            return Err(Error::Unsupported { name: "the hash", value: other.into(), reason });
+        }
+    };
     check_seal("the checksum of the header", &header)?;
     let (k, num_blocks) = (number(&header[20..24]) as u32, number(&header[24..32]));
     check_geometry(num_blocks, k)?;
@@ -194,6 +202,10 @@ pub(crate) fn read_header(input: &mut Input<'_>) -> Result<Info, Error> {
         return Err(corrupt("the offset of the blocks", number(&header[56..64]), PAYLOAD as u64));
     }
     check_zeros("the reserved bytes of the header", &[&header[64..124]])?;
+    let seed = number(&header[32..40]);
+    if hash == HashKind::SipHash && seed == 0 {
+        return Err(corrupt("the seed", seed, "another one with SipHash, whose key it is"));
+    }
     let fp_rate = f64::from_bits(number(&header[48..56]));
     if !(0.0..1.0).contains(&fp_rate) {
         return Err(corrupt("the rate asked for", fp_rate, "0 to 1"));
@@ -207,7 +219,8 @@ pub(crate) fn read_header(input: &mut Input<'_>) -> Result<Info, Error> {
         format: Format::Native,
         k,
         num_blocks,
-        seed: number(&header[32..40]),
+        hash,
+        seed,
         count: state.count,
         bytes,
         expected_items: number(&header[40..48]),

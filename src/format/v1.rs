@@ -14,6 +14,7 @@
 use super::{Format, Info, Input, Sink, check_geometry, copy_blocks, corrupt, number};
 use crate::error::Error;
 use crate::filter::Filter;
+use crate::hash::HashKind;
 use crate::layout::BLOCK_BYTES;
 
 pub(super) const VERSION: u8 = 1;
@@ -21,6 +22,13 @@ const HEADER: usize = 21;
 const CHECKSUM: usize = 4;
 
 pub(super) fn serialized_size(filter: &Filter) -> Result<u64, Error> {
+    if filter.hash_kind() != HashKind::Xxh3 {
+        return Err(Error::Unsupported {
+            name: "the hash",
+            value: "SipHash".into(),
+            reason: "format v1 has no field for it, so only filters that hash by XXH3 can be written as v1",
+        });
+    }
     if filter.seed() != 0 {
         return Err(Error::Unsupported {
             name: "seed",
@@ -69,6 +77,7 @@ pub(super) fn read_header(input: &mut Input<'_>) -> Result<Info, Error> {
         format: Format::V1,
         k,
         num_blocks,
+        hash: HashKind::Xxh3,
         seed: 0,
         count,
         bytes,

@@ -87,6 +87,25 @@ pub(super) unsafe fn one_by_one(
     });
 }
 
+/// The same by SipHash.
+pub(super) unsafe fn siphash_one_by_one(
+    keys: &Keys<'_>,
+    first: usize,
+    seed: u64,
+    num_blocks: u64,
+    located: &mut Located,
+) {
+    located.clear();
+    if let Place::Hashes(hashes) = keys.place() {
+        return take_hashes(keys, hashes, first, num_blocks, located);
+    }
+    keys.for_each(first, GROUP, |number, key, len| {
+        // SAFETY: the invariant of `Place`.
+        let key = unsafe { key_bytes(key, len) };
+        located.push(number, KeyHash::siphash(key, seed), num_blocks);
+    });
+}
+
 /// Takes hashes as they are.
 #[inline(always)]
 pub(super) fn take_hashes(
@@ -107,6 +126,13 @@ pub(super) fn take_hashes(
 #[inline(always)]
 pub(super) unsafe fn hash_key(key: *const u8, len: usize, seed: u64) -> KeyHash {
     // SAFETY: as for this function.
-    let key = if len == 0 { &[] } else { unsafe { std::slice::from_raw_parts(key, len) } };
-    KeyHash::new(key, seed)
+    KeyHash::new(unsafe { key_bytes(key, len) }, seed)
+}
+
+/// # Safety
+/// As for [`hash_key`], for as long as the result is used.
+#[inline(always)]
+pub(super) unsafe fn key_bytes<'a>(key: *const u8, len: usize) -> &'a [u8] {
+    // SAFETY: as for this function.
+    if len == 0 { &[] } else { unsafe { std::slice::from_raw_parts(key, len) } }
 }

@@ -84,7 +84,7 @@ impl<'a> Keys<'a> {
         Keys::new(keys.len(), Place::Slices(keys.as_ptr().cast()))
     }
 
-    /// Hashes of keys, made with the filter's seed.
+    /// Hashes of keys, made by the filter's hash with its seed.
     pub fn hashes(hashes: &'a [KeyHash]) -> Keys<'a> {
         Keys::new(hashes.len(), Place::Hashes(hashes.as_ptr()))
     }

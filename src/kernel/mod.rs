@@ -13,6 +13,8 @@ mod hash8;
 mod keys;
 mod portable;
 mod probe;
+#[cfg(vectors)]
+mod siphash8;
 mod tables;
 #[cfg(all(test, not(loom)))]
 mod tests;
@@ -21,6 +23,7 @@ pub(crate) use hash::Located;
 pub(crate) use keys::GROUP;
 pub use keys::Keys;
 
+use crate::hash::HashKind;
 use crate::layout::BLOCK_WORDS;
 use crate::memory::Block;
 use crate::panics::may_panic;
@@ -109,9 +112,9 @@ impl Level {
 }
 
 impl Kernel {
-    /// The kernel for `k`, which the caller has checked, and for `level` if the processor has it.
-    pub fn select(k: u32, level: Level) -> Kernel {
-        match level {
+    /// The kernel for `k`, which the caller has checked, for `level` if the processor has it, and for a hash.
+    pub fn select(k: u32, level: Level, hash: HashKind) -> Kernel {
+        let kernel = match level {
             #[cfg(vectors)]
             Level::Avx2 if level.is_available() => avx2::kernel(k),
             #[cfg(vectors)]
@@ -119,6 +122,10 @@ impl Kernel {
             #[cfg(vectors)]
             Level::Avx512Ifma if level.is_available() => avx512::kernel_ifma(k),
             _ => portable::kernel(k),
+        };
+        match hash {
+            HashKind::Xxh3 => kernel,
+            HashKind::SipHash => Kernel { hash: siphash_group(level), ..kernel },
         }
     }
 
@@ -224,6 +231,17 @@ impl Kernel {
         may_panic();
         // SAFETY: as above.
         unsafe { (self.hash)(keys, first, seed, num_blocks, located) }
+    }
+}
+
+/// How SipHash hashes groups of keys.
+fn siphash_group(level: Level) -> HashGroup {
+    match level {
+        #[cfg(vectors)]
+        Level::Avx2 if level.is_available() => siphash8::by_avx2,
+        #[cfg(vectors)]
+        Level::Avx512 | Level::Avx512Ifma if level.is_available() => siphash8::by_avx512,
+        _ => hash::siphash_one_by_one,
     }
 }
 

@@ -1,7 +1,7 @@
 //! Every level gives the bits and answers of the definition, for every k.
 
 use super::*;
-use crate::hash::KeyHash;
+use crate::hash::{HashKind, KeyHash};
 use crate::layout::{MAX_K, MIN_K, partitions};
 use crate::memory::Blocks;
 use proptest::prelude::*;
@@ -20,7 +20,7 @@ fn defined(k: u32, probe: u32) -> [u64; 8] {
 
 fn kernels() -> impl Iterator<Item = (u32, Kernel)> {
     let levels = Level::ALL.into_iter().filter(|level| level.is_available());
-    levels.flat_map(|level| (MIN_K..=MAX_K).map(move |k| (k, Kernel::select(k, level))))
+    levels.flat_map(|level| (MIN_K..=MAX_K).map(move |k| (k, Kernel::select(k, level, HashKind::Xxh3))))
 }
 
 /// By what Linux knows of the processor.
@@ -41,7 +41,10 @@ fn the_levels_are_those_of_the_processor() {
     let mut best = Level::Portable;
     for (level, name, is_there) in levels {
         assert_eq!(level.is_available(), is_there, "{level:?}");
-        assert_eq!(Kernel::select(7, level).name(), if is_there { name } else { c"portable" });
+        assert_eq!(
+            Kernel::select(7, level, HashKind::Xxh3).name(),
+            if is_there { name } else { c"portable" }
+        );
         best = if is_there { level } else { best };
     }
     assert_eq!(Level::best(), best);
@@ -249,8 +252,13 @@ proptest! {
     }
 }
 
-/// Hashes keys of these lengths by every level and compares with XXH3 of each key by itself.
+/// Hashes keys of these lengths by every level and compares with the hash of each key by itself.
 fn check_hashes(lens: &[usize], seed: u64, num_blocks: u64) {
+    check_hashes_of(HashKind::Xxh3, lens, seed, num_blocks);
+    check_hashes_of(HashKind::SipHash, lens, seed, num_blocks);
+}
+
+fn check_hashes_of(hash: HashKind, lens: &[usize], seed: u64, num_blocks: u64) {
     // Each key is an allocation of its own, so that a sanitizer sees a read beyond its ends.
     let keys: Vec<Box<[u8]>> = lens
         .iter()
@@ -265,7 +273,11 @@ fn check_hashes(lens: &[usize], seed: u64, num_blocks: u64) {
     }
     let offsets32: Vec<i32> = offsets.iter().map(|&offset| offset as i32).collect();
     let pointers: Vec<*const u8> = keys.iter().map(|key| key.as_ptr()).collect();
-    let hashes: Vec<KeyHash> = keys.iter().map(|key| KeyHash::new(key, seed)).collect();
+    let hash_key = match hash {
+        HashKind::Xxh3 => KeyHash::new,
+        HashKind::SipHash => KeyHash::siphash,
+    };
+    let hashes: Vec<KeyHash> = keys.iter().map(|key| hash_key(key, seed)).collect();
     let mut sources = vec![
         Keys::offsets32(&data, &offsets32).unwrap(),
         Keys::offsets64(&data, &offsets).unwrap(),
@@ -278,7 +290,7 @@ fn check_hashes(lens: &[usize], seed: u64, num_blocks: u64) {
         sources.push(Keys::fixed(&data, lens[0]).unwrap());
     }
     for level in Level::ALL.into_iter().filter(|level| level.is_available()) {
-        let kernel = Kernel::select(7, level);
+        let kernel = Kernel::select(7, level, hash);
         let mut located = Located::new();
         for keys in &sources {
             assert_eq!(keys.len(), lens.len());

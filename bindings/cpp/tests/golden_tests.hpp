@@ -177,6 +177,14 @@ TEST(Golden, Hashes) {
     EXPECT_GT(seeded.size(), 10U);
     for (const auto &row : seeded)
         expect_hash(std::strtoull(row.at(0).c_str(), nullptr, 10), row.at(1), row.at(2), row.at(3));
+    const auto siphash = table("siphash_vectors.tsv");
+    EXPECT_GT(siphash.size(), 10U);
+    for (const auto &row : siphash) {
+        const gloom::hash hash =
+            gloom::siphash_of(input(std::stoul(row.at(1))), std::strtoull(row.at(0).c_str(), nullptr, 10));
+        EXPECT_EQ(hash.hi, std::strtoull(row.at(2).c_str(), nullptr, 16)) << row.at(0) << ", length " << row.at(1);
+        EXPECT_EQ(hash.lo, std::strtoull(row.at(3).c_str(), nullptr, 16)) << row.at(0) << ", length " << row.at(1);
+    }
 }
 
 } // namespace golden_tests

@@ -10,6 +10,7 @@
 #include <functional>
 #include <iterator>
 #include <list>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -256,6 +257,39 @@ TEST(Keys, HashedOnce) {
     EXPECT_TRUE(seeded.test(of_seeded));
     EXPECT_TRUE(other.test("key"));
     EXPECT_FALSE(seeded.test(plain)) << "the hash of another seed";
+}
+
+// By key, by hash and in batches, also of keys that the wrapper hashes itself because they do not stay.
+TEST(Keys, HashedBySipHash) {
+    gloom::options wanted;
+    wanted.num_blocks = 100;
+    wanted.k = 7;
+    wanted.hash = gloom::hash_kind::siphash;
+    EXPECT_FAILURE(filter::create(wanted), gloom::errc::invalid_argument, "seed");
+    wanted.seed = 42;
+    filter f = must(filter::create(wanted));
+    filter many = must(filter::create(wanted));
+    filter made_on_the_fly = must(filter::create(wanted));
+    EXPECT_EQ(f.hash_kind(), gloom::hash_kind::siphash);
+    EXPECT_EQ(f.hash_of("key").lo, gloom::siphash_of("key", 42).lo);
+    EXPECT_NE(f.hash_of("key").lo, gloom::hash_of("key", 42).lo);
+
+    const std::vector<std::string> keys = {"", "key", "another key"};
+    std::istringstream words("key another");
+    for (const std::string &key : keys)
+        MUST_DO(f.add(key));
+    MUST_DO(many.add_all(keys));
+    EXPECT_EQ(many, f);
+    MUST_DO(made_on_the_fly.add_all(std::istream_iterator<std::string>(words), std::istream_iterator<std::string>()));
+    EXPECT_TRUE(made_on_the_fly.test("key"));
+    EXPECT_TRUE(made_on_the_fly.test("another"));
+    EXPECT_TRUE(f.test(gloom::siphash_of("another key", 42)));
+
+    wanted.hash = gloom::hash_kind::xxh3;
+    filter other = must(filter::create(wanted));
+    EXPECT_EQ(other.hash_kind(), gloom::hash_kind::xxh3);
+    EXPECT_FAILURE(other.merge(f), gloom::errc::incompatible, "hash");
+    EXPECT_FAILURE(f.serialize(gloom::format::v1), gloom::errc::unsupported, "SipHash");
 }
 
 } // namespace keys_tests

@@ -24,7 +24,7 @@ impl Options {
         let mut options = gloom_options {
             struct_size: size_of::<gloom_options>(),
             kind: i32::from(input.arbitrary::<u8>()? % 4),
-            flags: u32::from(input.arbitrary::<u8>()? & 1),
+            flags: u32::from(input.arbitrary::<u8>()? & 3),
             expected_items: 0,
             fp_rate: 0.0,
             num_blocks: 0,
@@ -36,6 +36,7 @@ impl Options {
         };
         if let (0..=2, Some(plan)) = (size, other) {
             (options.num_blocks, options.k, options.seed) = (plan.num_blocks, plan.k, plan.seed);
+            options.flags = options.flags & 1 | if plan.hash == 2 { GLOOM_FLAG_SIPHASH } else { 0 };
             options.block_multiple = 0;
         } else if size.is_multiple_of(3) {
             options.expected_items = input.arbitrary::<u16>()?.into();
@@ -126,7 +127,11 @@ fn predict(options: &gloom_options, behind: bool) -> std::result::Result<(i32, u
     if behind {
         return Err(GLOOM_ERR_UNSUPPORTED);
     }
-    if flags & !GLOOM_FLAG_SMALL_PAGES != 0 || !(0..=3).contains(&kind) {
+    if flags & !(GLOOM_FLAG_SMALL_PAGES | GLOOM_FLAG_SIPHASH) != 0 || !(0..=3).contains(&kind) {
+        return wrong;
+    }
+    let hash = if flags & GLOOM_FLAG_SIPHASH != 0 { 2 } else { 1 };
+    if hash == 2 && seed == 0 {
         return wrong;
     }
     let by_items = num_blocks == 0 && k == 0;
@@ -151,7 +156,7 @@ fn predict(options: &gloom_options, behind: bool) -> std::result::Result<(i32, u
     if num_shards != 0 && (kind != GLOOM_KIND_SHARDED || !shards_fit) {
         return wrong;
     }
-    let plan = Plan { num_blocks, k, seed, expected_items, fp_rate };
+    let plan = Plan { num_blocks, k, hash, seed, expected_items, fp_rate };
     Ok((if kind == 0 { GLOOM_KIND_ATOMIC } else { kind }, shards_of(kind, num_shards), plan))
 }
 
@@ -215,8 +220,14 @@ impl World {
             // Not a sharded one.
             _ => 1,
         };
-        let plan =
-            Plan { num_blocks: sizing.num_blocks, k: sizing.k, seed: 0, expected_items: items, fp_rate };
+        let plan = Plan {
+            num_blocks: sizing.num_blocks,
+            k: sizing.k,
+            hash: 1,
+            seed: 0,
+            expected_items: items,
+            fp_rate,
+        };
         self.put(at, Handle::new(filter), Model::new(kind, shards_of(kind, rounded), plan));
         Ok(())
     }

@@ -139,7 +139,7 @@ impl World {
             assert_eq!((info.format, info.k, info.num_blocks), (image.format, image.k, image.num_blocks));
             assert_eq!((info.seed, info.count, info.bytes), (image.seed, image.count, image.bytes));
             assert_eq!((info.expected_items, info.fp_rate), (image.expected_items, image.fp_rate));
-            assert_eq!(info.dirty, u32::from(file.writers() > 0));
+            assert_eq!((info.dirty, info.hash), (u32::from(file.writers() > 0), image.hash));
         } else {
             assert_eq!((info.k, info.num_blocks, info.bytes), (0, 0, 0));
         }

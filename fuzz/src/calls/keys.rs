@@ -114,12 +114,15 @@ impl World {
         if input.arbitrary()? {
             let (argument, seed) = (Argument::new(input)?, input.arbitrary()?);
             let (key, len) = argument.get();
-            let gloom_hash { lo, hi } = unsafe { gloom_hash_key(key, len, seed) };
-            let wanted = match argument.key() {
-                Ok(Key::Bytes(key)) => definition::hash(&key, seed),
-                _ => gloom::KeyHash { lo: 0, hi: 0 },
-            };
-            assert_eq!(gloom::KeyHash { lo, hi }, wanted);
+            let hashes = unsafe { [gloom_hash_key(key, len, seed), gloom_siphash_key(key, len, seed)] };
+            let key = argument.key();
+            for (gloom_hash { lo, hi }, kind) in hashes.into_iter().zip(1..) {
+                let wanted = match &key {
+                    Ok(Key::Bytes(key)) => definition::hash(key, kind, seed),
+                    _ => gloom::KeyHash { lo: 0, hi: 0 },
+                };
+                assert_eq!(gloom::KeyHash { lo, hi }, wanted);
+            }
         }
         let (lo, hi) = (input.arbitrary()?, input.arbitrary()?);
         let key = Key::Hash(lo, hi);

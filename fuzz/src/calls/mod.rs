@@ -143,7 +143,10 @@ impl World {
         let filter = handle.get();
         // SAFETY: a live handle.
         unsafe {
-            assert_eq!(gloom_kind_of(filter), model.kind);
+            assert_eq!(
+                (gloom_kind_of(filter), gloom_hash_kind(filter)),
+                (model.kind, model.plan.hash as i32)
+            );
             assert_eq!((gloom_num_blocks(filter), gloom_k(filter)), (model.plan.num_blocks, model.plan.k));
             assert_eq!((gloom_seed(filter), gloom_num_shards(filter)), (model.plan.seed, model.num_shards));
             assert_eq!(gloom_expected_items(filter), model.plan.expected_items);
@@ -200,6 +203,7 @@ impl World {
                 assert_eq!((fill, estimate, rate, memory), (1.0, u64::MAX, 1.0, 0));
                 assert_eq!((gloom_num_blocks(filter), gloom_k(filter), gloom_num_shards(filter)), (0, 0, 0));
                 assert_eq!((gloom_kind_of(filter), gloom_seed(filter), gloom_count(filter)), (0, 0, 0));
+                assert_eq!(gloom_hash_kind(filter), 0);
                 assert!(
                     gloom_blocks(filter).is_null() && !gloom_is_mapped(filter) && !gloom_is_read_only(filter)
                 );

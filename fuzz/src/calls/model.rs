@@ -15,9 +15,9 @@ pub enum Key {
 }
 
 impl Key {
-    pub fn hash(&self, seed: u64) -> KeyHash {
+    pub fn hash(&self, plan: &Plan) -> KeyHash {
         match self {
-            Key::Bytes(key) => definition::hash(key, seed),
+            Key::Bytes(key) => definition::hash(key, plan.hash, plan.seed),
             &Key::Hash(lo, hi) => KeyHash { lo, hi },
         }
     }
@@ -35,6 +35,7 @@ pub struct Content {
 pub struct Plan {
     pub num_blocks: u64,
     pub k: u32,
+    pub hash: u32,
     pub seed: u64,
     pub expected_items: u64,
     pub fp_rate: f64,
@@ -42,7 +43,7 @@ pub struct Plan {
 
 impl Plan {
     pub fn matches(&self, other: &Plan) -> bool {
-        (self.num_blocks, self.k, self.seed) == (other.num_blocks, other.k, other.seed)
+        (self.num_blocks, self.k, self.hash, self.seed) == (other.num_blocks, other.k, other.hash, other.seed)
     }
 }
 
@@ -95,6 +96,7 @@ fn image(format: i32, plan: &Plan, count: u64, content: &Content) -> Image {
         format,
         k: plan.k,
         num_blocks: plan.num_blocks,
+        hash: plan.hash,
         seed: plan.seed,
         // Format v1 has no place for them.
         expected_items: if is_native { plan.expected_items } else { 0 },
@@ -127,12 +129,12 @@ impl Model {
     }
 
     pub fn test(&self, key: &Key) -> bool {
-        definition::test(&self.content.bits.borrow(), self.plan.k, key.hash(self.plan.seed))
+        definition::test(&self.content.bits.borrow(), self.plan.k, key.hash(&self.plan))
     }
 
     /// True if it was new.
     pub fn add(&mut self, key: Key) -> bool {
-        let hash = key.hash(self.plan.seed);
+        let hash = key.hash(&self.plan);
         self.content.keys.borrow_mut().insert(key);
         self.own = self.own.saturating_add(1);
         definition::add(&mut self.content.bits.borrow_mut(), self.plan.k, hash)

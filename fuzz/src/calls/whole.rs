@@ -72,8 +72,8 @@ impl LoadOptions {
 
 /// A filter that was loaded from what another one, or a file, holds.
 pub fn loaded(image: &Image, content: &Content, kind: i32, num_shards: u32) -> Model {
-    let &Image { num_blocks, k, seed, expected_items, fp_rate, .. } = image;
-    let plan = Plan { num_blocks, k, seed, expected_items, fp_rate };
+    let &Image { num_blocks, k, hash, seed, expected_items, fp_rate, .. } = image;
+    let plan = Plan { num_blocks, k, hash, seed, expected_items, fp_rate };
     Model { content: Rc::new(content.clone()), own: image.count, ..Model::new(kind, num_shards, plan) }
 }
 
@@ -344,8 +344,8 @@ impl World {
             (Some(target), Some(data)) => {
                 let plan = target.model.plan;
                 let accept = |image: &Image| {
-                    let fits =
-                        (plan.num_blocks, plan.k, plan.seed) == (image.num_blocks, image.k, image.seed);
+                    let fits = (plan.num_blocks, plan.k, plan.hash, plan.seed)
+                        == (image.num_blocks, image.k, image.hash, image.seed);
                     if fits { GLOOM_OK } else { GLOOM_ERR_INCOMPATIBLE }
                 };
                 let read = format::read(data, Reader::Whole, format::boot_id(), accept);

@@ -332,7 +332,7 @@ private:
     std::size_t size_ = 0;
 };
 
-// The hash of a key, to ask many filters of one seed about it.
+// The hash of a key, to ask many filters of one hash and seed about it.
 using hash = gloom_hash;
 
 namespace detail {
@@ -381,9 +381,14 @@ template <class T> [[nodiscard]] bytes_view key_of(const T &value GLOOM_DETAIL_L
     return {std::addressof(value), sizeof value};
 }
 
-// Hashes a key for filters with this seed. Zeros for what is no key (a null C string).
+// Hashes a key for filters that hash by XXH3 with this seed. Zeros for what is no key (a null C string).
 [[nodiscard]] inline hash hash_of(bytes_view key, std::uint64_t seed = 0) noexcept {
     return gloom_hash_key(key.data(), key.size(), seed);
+}
+
+// The same for filters that hash by SipHash.
+[[nodiscard]] inline hash siphash_of(bytes_view key, std::uint64_t seed) noexcept {
+    return gloom_siphash_key(key.data(), key.size(), seed);
 }
 
 // -- Options and facts ----------------------------------------------------------------------------------------------
@@ -393,6 +398,12 @@ enum class kind : std::int32_t {
     plain = GLOOM_KIND_PLAIN,     // one writer at a time
     atomic = GLOOM_KIND_ATOMIC,   // any number, lock-free
     sharded = GLOOM_KIND_SHARDED, // any number; the fastest adds by many threads
+};
+
+// How keys are hashed. Filters of different hashes do not merge.
+enum class hash_kind : std::int32_t {
+    xxh3 = GLOOM_HASH_XXH3,
+    siphash = GLOOM_HASH_SIPHASH, // for keys from enemies; see docs/files.md, "Seeds and chosen keys"
 };
 
 // How a filter is stored.
@@ -410,6 +421,7 @@ struct options {
     std::uint32_t k = 0;              // probes a key, 3 to 17
     std::uint32_t num_shards = 0;     // sharded only; 0: the library chooses
     std::uint64_t seed = 0;           // not 0: other implementations cannot read it as v1
+    gloom::hash_kind hash = gloom::hash_kind::xxh3; // siphash: the seed is its key, and must not be 0
     std::uint64_t max_bytes = 0;      // of the blocks; 0: no limit
     std::uint64_t block_multiple = 0; // for fold; 0: none
     bool small_pages = false;         // no huge pages
@@ -417,7 +429,8 @@ struct options {
     [[nodiscard]] gloom_options to_c() const noexcept {
         gloom_options c = GLOOM_OPTIONS_INIT;
         c.kind = static_cast<std::int32_t>(kind);
-        c.flags = small_pages ? std::uint32_t{GLOOM_FLAG_SMALL_PAGES} : 0U;
+        c.flags = (small_pages ? std::uint32_t{GLOOM_FLAG_SMALL_PAGES} : 0U) |
+                  (hash == gloom::hash_kind::siphash ? std::uint32_t{GLOOM_FLAG_SIPHASH} : 0U);
         c.expected_items = expected_items;
         c.fp_rate = fp_rate;
         c.num_blocks = num_blocks;
@@ -479,6 +492,7 @@ struct file_info {
     std::uint64_t expected_items = 0;
     double fp_rate = 0;
     bool dirty = false; // mapped for writing, or a writer died
+    gloom::hash_kind hash = gloom::hash_kind::xxh3;
 };
 
 // The path of a file: const char *, std::string, std::filesystem::path, whatever has a c_str().
@@ -678,8 +692,8 @@ public:
         return was_present;
     }
 
-    // Hashes a key for this filter and others of its seed.
-    [[nodiscard]] gloom::hash hash_of(bytes_view key) const noexcept { return gloom::hash_of(key, seed()); }
+    // Hashes a key for this filter and others of its hash and seed.
+    [[nodiscard]] gloom::hash hash_of(bytes_view key) const noexcept { return hasher()(key); }
 
     // -- many keys: up to twice as fast as one by one --
 
@@ -777,6 +791,9 @@ public:
     [[nodiscard]] std::uint64_t num_blocks() const noexcept { return gloom_num_blocks(get()); }
     [[nodiscard]] std::uint32_t k() const noexcept { return gloom_k(get()); }
     [[nodiscard]] std::uint32_t num_shards() const noexcept { return gloom_num_shards(get()); }
+    [[nodiscard]] gloom::hash_kind hash_kind() const noexcept {
+        return static_cast<gloom::hash_kind>(gloom_hash_kind(get()));
+    }
     [[nodiscard]] std::uint64_t seed() const noexcept { return gloom_seed(get()); }
     [[nodiscard]] std::uint64_t expected_items() const noexcept { return gloom_expected_items(get()); }
     [[nodiscard]] double fp_rate() const noexcept { return gloom_fp_rate(get()); }
@@ -995,6 +1012,19 @@ private:
         return detail::finish(status, why);
     }
 
+    // How this filter hashes keys.
+    struct hash_function {
+        bool is_siphash;
+        std::uint64_t seed;
+
+        gloom::hash operator()(bytes_view key) const noexcept {
+            return is_siphash ? siphash_of(key, seed) : gloom::hash_of(key, seed);
+        }
+    };
+    [[nodiscard]] hash_function hasher() const noexcept {
+        return {hash_kind() == gloom::hash_kind::siphash, seed()};
+    }
+
     // A chunk of keys, filled from two iterators, which can be added and tested. Keys that stay where they are are
     // handed over by address; others (an iterator's own buffer, a string made on the fly) are hashed while they exist.
     // (stays is a parameter because units of C++17 and C++20, which may differ about it, shall not share the class.)
@@ -1007,7 +1037,7 @@ private:
             detail::require_key<element>();
         }
 
-        std::size_t fill(std::uint64_t seed) {
+        std::size_t fill(hash_function hash_it) {
             std::size_t n = 0;
             null_ = false;
             for (; n < detail::batch_size && at_ != last_; ++n, ++at_) {
@@ -1021,7 +1051,7 @@ private:
                     const auto &element_now = *at_; // prolongs the life of what was made on the fly
                     const bytes_view key(element_now);
                     null_ = null_ || (key.data() == nullptr && key.size() != 0);
-                    hashes_[n] = gloom::hash_of(key, seed);
+                    hashes_[n] = hash_it(key);
                 }
             }
             return n;
@@ -1060,7 +1090,7 @@ private:
             detail::require_value<value>();
         }
 
-        std::size_t fill(std::uint64_t) {
+        std::size_t fill(hash_function) {
             std::size_t n = 0;
             for (; n < most && at_ != last_; ++n, ++at_) {
                 const value one = *at_;
@@ -1090,11 +1120,11 @@ private:
     }
 
     template <class Chunks> outcome<void> add_chunks(Chunks chunks) {
-        const std::uint64_t of_hashes = seed();
+        const hash_function hash_it = hasher();
         gloom_status status = GLOOM_OK;
         // Also without keys: an empty filter is a mistake all the same.
         do {
-            const std::size_t n = chunks.fill(of_hashes);
+            const std::size_t n = chunks.fill(hash_it);
             status = chunks.add(get(), n);
             if (n == 0)
                 break;
@@ -1102,10 +1132,10 @@ private:
         return detail::finish(status);
     }
     template <class Chunks, class Results> std::size_t test_chunks(Chunks chunks, Results results) const {
-        const std::uint64_t of_hashes = seed();
+        const hash_function hash_it = hasher();
         std::array<std::uint8_t, detail::batch_size> answers;
         std::size_t all_hits = 0;
-        while (const std::size_t n = chunks.fill(of_hashes)) {
+        while (const std::size_t n = chunks.fill(hash_it)) {
             std::size_t hits = n;
             answers.fill(1);
             chunks.test(get(), n, answers.data(), &hits);
@@ -1142,7 +1172,7 @@ private:
     const gloom_status status = gloom_inspect(path.c_str(), &c, &why);
     return detail::finish(status, why, [&] {
         return file_info{static_cast<format>(c.format), c.k,          c.num_blocks, c.seed, c.count, c.bytes,
-                         c.expected_items,              c.fp_rate, c.dirty != 0};
+                         c.expected_items,              c.fp_rate, c.dirty != 0, static_cast<hash_kind>(c.hash)};
     });
 }
 
