@@ -14,8 +14,13 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <dirent.h>
+#include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -50,6 +55,9 @@ static struct {
     atomic_int *msync_errors;
     /* As on file systems that cannot rename without replacing (some in user space), or make no hard links either (FAT). */
     bool no_exclusive_rename, no_links;
+    /* As on file systems that have no files without a name (O_TMPFILE), and where /proc, by which they get one, is not
+     * mounted. */
+    bool no_unnamed_files;
 } faults;
 
 static void faults_arm(fault what, unsigned at)
@@ -117,12 +125,17 @@ static const unsigned UNKNOWN_FLAG = 1U << 30;
 
 WRAP(fsync, (int file), (file), file)
 WRAP(fchmod, (int file, mode_t mode), (file, mode), file)
-WRAP(rename, (const char *from, const char *to), (from, to), -1)
+WRAP(renameat, (int from_folder, const char *from, int to_folder, const char *to),
+     (from_folder, from, to_folder, to), -1)
 WRAP(renameat2, (int from_folder, const char *from, int to_folder, const char *to, unsigned flags),
      (from_folder, from, to_folder, to, faults.no_exclusive_rename ? UNKNOWN_FLAG : flags), -1)
 WRAP(linkat, (int from_folder, const char *from, int to_folder, const char *to, int flags),
      (from_folder, from, to_folder, to, faults.no_links ? (int)UNKNOWN_FLAG : flags), -1)
-WRAP(unlink, (const char *path), (path), -1)
+WRAP(unlinkat, (int folder, const char *path, int flags), (folder, path, flags), -1)
+WRAP(fstatat, (int folder, const char *path, struct stat *out, int flags), (folder, path, out, flags), -1)
+WRAP(fstatvfs, (int file, struct statvfs *out), (file, out), file)
+WRAP(fremovexattr, (int file, const char *name), (file, name), file)
+WRAP(flock, (int file, int operation), (faults.no_locks ? -1 : file, operation), file)
 WRAP(statx, (int folder, const char *path, int flags, unsigned mask, struct statx *out),
      (folder, path, flags, mask, out), -1)
 
@@ -153,7 +166,64 @@ WRAP_TRANSFER(write, (int file, const void *data, size_t len), (file, data, len)
 WRAP_TRANSFER(pread64, (int file, void *data, size_t len, off64_t offset), (file, data, len, offset))
 WRAP_TRANSFER(pwrite64, (int file, const void *data, size_t len, off64_t offset), (file, data, len, offset))
 
+WRAP_TRANSFER(readlinkat, (int folder, const char *path, char *data, size_t len), (folder, path, data, len))
+
 /* Those that are like no other. */
+
+ssize_t __real_getrandom(void *data, size_t len, unsigned flags);
+ssize_t __wrap_getrandom(void *data, size_t len, unsigned flags);
+ssize_t __wrap_getrandom(void *data, size_t len, unsigned flags)
+{
+    if (faults_at("getrandom") == FAULT_FAIL) {
+        errno = faults.error;
+        return -1;
+    }
+    return __real_getrandom(data, len, flags);
+}
+
+off_t __real_lseek(int file, off_t offset, int whence);
+off_t __wrap_lseek(int file, off_t offset, int whence);
+off_t __wrap_lseek(int file, off_t offset, int whence)
+{
+    if (faults_at("lseek") == FAULT_FAIL) {
+        errno = faults.error;
+        return -1;
+    }
+    return __real_lseek(file, offset, whence);
+}
+
+DIR *__real_fdopendir(int file);
+DIR *__wrap_fdopendir(int file);
+DIR *__wrap_fdopendir(int file)
+{
+    if (faults_at("fdopendir") == FAULT_FAIL) {
+        errno = faults.error;
+        return NULL;
+    }
+    return __real_fdopendir(file);
+}
+
+int __real_openat(int folder, const char *path, int flags, ...);
+int __wrap_openat(int folder, const char *path, int flags, ...);
+int __wrap_openat(int folder, const char *path, int flags, ...)
+{
+    mode_t mode = 0;
+    if (flags & (O_CREAT | O_TMPFILE)) {
+        va_list arguments;
+        va_start(arguments, flags);
+        mode = va_arg(arguments, mode_t);
+        va_end(arguments);
+    }
+    if (faults_at("openat") == FAULT_FAIL) {
+        errno = faults.error;
+        return -1;
+    }
+    if (faults.no_unnamed_files && (flags & O_TMPFILE) == O_TMPFILE) {
+        errno = EOPNOTSUPP;
+        return -1;
+    }
+    return __real_openat(folder, path, flags, mode);
+}
 
 int __real_open64(const char *path, int flags, ...);
 int __wrap_open64(const char *path, int flags, ...);

@@ -10,6 +10,7 @@ use crate::format::Format;
 use crate::sys::{Lock, release_as_reader, take_as_reader};
 use std::fs::{File, Metadata};
 use std::io::{ErrorKind, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 impl Filter {
@@ -72,20 +73,22 @@ impl Drop for Old {
 impl Old {
     /// None if there is none.
     fn of(place: &Place) -> Result<Option<Old>, Error> {
+        let looking = Error::io("looking at the old file");
         loop {
+            // Opening a pipe would wait for its other end, and a device may do anything.
+            match place.look() {
+                Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+                status => special::refuse(status.map_err(&looking)?.mode)?,
+            }
             let (file, writable) = match open(place) {
                 Ok(opened) => opened,
                 // Not to be looked for again: somebody may be making it, and has it mapped then.
                 Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
                 // Also one that we may replace but not open: whoever may open it could have it mapped.
-                Err(error) => {
-                    let status = place.look().map_err(Error::io("looking at the old file"))?;
-                    special::refuse(status.mode)?;
-                    return Err(Error::io("opening the old file")(error));
-                }
+                Err(error) => return Err(Error::io("opening the old file")(error)),
             };
-            let metadata = file.metadata().map_err(Error::io("looking at the old file"))?;
-            special::refuse(std::os::unix::fs::MetadataExt::mode(&metadata))?;
+            let metadata = file.metadata().map_err(&looking)?;
+            special::refuse(metadata.mode())?;
             let old = Old { metadata, file };
             // One save at a time: the next one must look at the file that this one puts there. (A lock for
             // oneself needs a file that can be written.)
@@ -108,10 +111,6 @@ impl Old {
 /// Opens the file that is there, in a way that is allowed, and tells whether it can be written: nothing is
 /// read or written, only its locks are looked at.
 fn open(place: &Place) -> std::io::Result<(File, bool)> {
-    // Opening a pipe would wait for its other end, and a device may do anything.
-    if !place.look()?.is_regular() {
-        return Err(ErrorKind::Unsupported.into());
-    }
     let open = |access| place.open(access | libc::O_NONBLOCK);
     let both = open(libc::O_RDWR).map(|file| (file, true));
     both.or_else(|_| open(libc::O_RDONLY).map(|file| (file, false)))
