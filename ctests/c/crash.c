@@ -2,7 +2,7 @@
  * always holds a whole file, the old one or the new one, and a mapped file keeps every key.
  *
  * usage: crash kill|fail|interrupt|failed-sync|two-syncs|slow-open|readers-meet-writers|writers-meet|no-locks|no-exclusive-rename|
- * no-folder-sync|fork|fork-meanwhile|namespaces, or crash forgotten-mark disk, or
+ * no-folder-sync|full-disk|no-boot|fork|fork-meanwhile|namespaces, or crash forgotten-mark disk, or
  * crash random SEED KILLS, or crash storm SEED CYCLES */
 #include "faults.h"
 
@@ -231,6 +231,25 @@ static void prepare_dirty(void)
     free(bytes);
 }
 
+/* With two holes, as a copy that leaves out zeros has them. */
+static struct stat sparse_before;
+
+static void prepare_sparse(void)
+{
+    enum { PAGE = 4096, MIDDLE = 8 * PAGE };
+    was_dirty = false;
+    empty_folder();
+    int file = open(target(), O_RDWR | O_CREAT, 0666);
+    REQUIRE(file >= 0 && ftruncate(file, (off_t)old_len) == 0);
+    REQUIRE(pwrite(file, old_bytes, PAGE, 0) == PAGE);
+    REQUIRE(pwrite(file, old_bytes + MIDDLE, PAGE, MIDDLE) == PAGE);
+    REQUIRE(pwrite(file, old_bytes + NATIVE_BLOCKS, old_len - NATIVE_BLOCKS, NATIVE_BLOCKS) ==
+            (ssize_t)(old_len - NATIVE_BLOCKS));
+    close(file);
+    sparse_before = status_of(target());
+    CHECK((size_t)sparse_before.st_blocks * 512 < old_len);
+}
+
 static gloom_status create(gloom_error *error)
 {
     gloom_options options = GLOOM_OPTIONS_INIT;
@@ -341,6 +360,17 @@ static void check_failed_open(gloom_status status, const char *struck)
     check_files(1);
 }
 
+/* What is refused because there is no space has its holes as before. */
+static void check_failed_sparse(gloom_status status, const char *struck)
+{
+    if (struck != NULL && strcmp(struck, "fallocate") == 0 && faults.error != EINTR) {
+        CHECK(status != GLOOM_OK);
+        CHECK_U64((uint64_t)status_of(target()).st_blocks, (uint64_t)sparse_before.st_blocks);
+        CHECK(file_is(target(), old_bytes, old_len));
+    }
+    check_failed_open(status, struck);
+}
+
 static void check_killed_all(void)
 {
     check_whole(KEYS);
@@ -376,13 +406,14 @@ static void check_failed_close(gloom_status status, const char *struck)
     check_files(1);
 }
 
-enum { SAVE, CREATE, OPEN, OPEN_VERIFY, OPEN_DIRTY, READ, LOAD, SYNC, CLOSE, OPERATIONS };
+enum { SAVE, CREATE, OPEN, OPEN_VERIFY, OPEN_DIRTY, OPEN_SPARSE, READ, LOAD, SYNC, CLOSE, OPERATIONS };
 static const operation operations[OPERATIONS] = {
     [SAVE] = {"save", prepare_save, save, check_killed_save, check_failed_save},
     [CREATE] = {"create", prepare_nothing, create, check_killed_create, check_failed_create},
     [OPEN] = {"open", prepare_old, open_for_writing, check_killed_old, check_failed_open},
     [OPEN_VERIFY] = {"open, verify", prepare_old, open_and_verify, check_killed_old, check_failed_open},
     [OPEN_DIRTY] = {"open dirty", prepare_dirty, open_for_writing, check_killed_old, check_failed_open},
+    [OPEN_SPARSE] = {"open with holes", prepare_sparse, open_for_writing, check_killed_old, check_failed_sparse},
     [READ] = {"open for reading", prepare_old, open_for_reading, check_killed_old, check_failed_open},
     [LOAD] = {"load", prepare_old, load, check_killed_old, check_failed_open},
     [SYNC] = {"sync", map_old, sync_map, check_killed_all, check_failed_sync},
@@ -787,6 +818,55 @@ static void done_saving_or_creating(gloom_status status)
     check_files(1);
 }
 
+/* While a file is saved, somebody renames its folder and puts a link to another one in its place. The file stays in the
+ * folder that the path led to, or the save fails; the other folder is as it was. */
+
+static unsigned swapped_early, swapped_late;
+
+static void prepare_inner_folder(void)
+{
+    empty_folder();
+    REQUIRE(mkdir(path_of("inner"), 0700) == 0 && mkdir(path_of("victim"), 0700) == 0);
+    write_file(path_of("inner/filter"), old_bytes, old_len);
+    write_file(path_of("victim/filter"), old_bytes, old_len);
+}
+
+static gloom_status save_in_inner_folder(gloom_error *error)
+{
+    return gloom_save(new_filter, path_of("inner/filter"), format, error);
+}
+
+static void swap_folders(void)
+{
+    REQUIRE(rename(path_of("inner"), path_of("moved")) == 0);
+    REQUIRE(symlink("victim", path_of("inner")) == 0);
+}
+
+static void done_swapping(gloom_status status)
+{
+    const char *there = faults.struck == NULL ? path_of("inner/filter") : path_of("moved/filter");
+    bool is_early = faults.struck != NULL && file_is(there, old_bytes, old_len);
+    CHECK_OK(status);
+    /* Before the folder is open, the path leads to the other one. */
+    CHECK(is_early || file_is(there, new_bytes[format], new_len[format]));
+    CHECK(file_is(path_of("victim/filter"), is_early ? new_bytes[format] : old_bytes, is_early ? new_len[format] : old_len));
+    CHECK_U64(names_in(path_of("victim")), 1);
+    swapped_late += !is_early && faults.struck != NULL;
+    swapped_early += is_early;
+}
+
+static void test_swapped_folders(void)
+{
+    for (int hidden = 0; hidden < 2; hidden++) {
+        swapped_late = swapped_early = 0;
+        faults.no_unnamed_files = hidden;
+        meet("a save meets a link in place of its folder", prepare_inner_folder, save_in_inner_folder, swap_folders,
+             done_swapping);
+        CHECK(swapped_late > 10 && swapped_early < swapped_late);
+    }
+    faults.no_unnamed_files = false;
+}
+
 static void test_readers_meet_writers(void)
 {
     meet("a load meets an open", prepare_old, load, open_other, done_reading);
@@ -809,6 +889,7 @@ static void test_writers_meet(void)
     meet("a save meets a create", prepare_save_over_old, save, take_away_and_create, done_saving_over_another);
     meet("a save meets a link to nothing", prepare_save_of_new, save, link_to_nothing, done_saving_over_link);
     test_create_that_is_found();
+    test_swapped_folders();
     meet("an open without fallocate meets adds", prepare_without_fallocate, open_for_writing, add_many,
          done_without_fallocate);
 }
@@ -1191,6 +1272,73 @@ static void test_no_exclusive_rename(void)
     faults.no_exclusive_rename = faults.no_unnamed_files = false;
 }
 
+/* ---- a full disk ---- */
+
+static unsigned fallocates;
+
+static void note_fallocate(const char *name, int file, void *address)
+{
+    (void)file, (void)address;
+    fallocates += strcmp(name, "fallocate") == 0;
+}
+
+static gloom_status create_elsewhere(gloom_error *error)
+{
+    gloom_options options = GLOOM_OPTIONS_INIT;
+    gloom_filter *filter = NULL;
+    options.num_blocks = NUM_BLOCKS;
+    options.k = K;
+    return gloom_map_create(path_of("another"), &options, &filter, error);
+}
+
+/* What the file system says that it has not is not asked for. */
+static void test_full_disk(void)
+{
+    gloom_error error = {0};
+    prepare_sparse();
+    faults.is_full = true;
+    faults_arm(FAULT_NONE, 0);
+    faults.after = note_fallocate;
+    CHECK_STATUS(open_for_writing(&error), GLOOM_ERR_IO);
+    faults_disarm();
+    faults.after = NULL;
+    CHECK_U64((uint64_t)error.os_error, ENOSPC);
+    CHECK_U64(fallocates, 0);
+    CHECK_STATUS(create_elsewhere(&error), GLOOM_ERR_IO);
+    CHECK_U64((uint64_t)error.os_error, ENOSPC);
+    check_files(1);
+    faults.is_full = false;
+    check_whole(OLD_KEYS);
+}
+
+/* ---- no boot ---- */
+
+/* Where the boot may not be read, as in a sandbox, a file that a writer left counts as one of another boot. All else
+ * works. */
+static void test_no_boot(void)
+{
+    gloom_file_info info = GLOOM_FILE_INFO_INIT;
+    static const char *const files[] = {"missing", "empty", "folder"};
+    for (int i = 0; i < 3; i++) {
+        CONTEXT("the boot is %s", files[i]);
+        prepare_dirty();
+        write_file(path_of("empty"), "", 0);
+        REQUIRE(mkdir(path_of("folder"), 0700) == 0);
+        faults.boot_id = path_of(files[i]);
+        CHECK_OK(gloom_inspect(target(), &info, NULL));
+        CHECK_U64(info.dirty, 1);
+        acknowledge_failure();
+        check_whole(OLD_KEYS);
+        REQUIRE(unlink(target()) == 0);
+        CHECK_OK(create(NULL));
+        CHECK_OK(gloom_inspect(target(), &info, NULL));
+        CHECK_U64(info.dirty, 1);
+        close_if_open();
+        check_whole(0);
+        faults.boot_id = NULL;
+    }
+}
+
 /* ---- no writing of folders ---- */
 
 /* Where the system has no way to make a folder's names durable, a save has done what it can. */
@@ -1421,6 +1569,10 @@ int main(int argc, char **argv)
         meet("an open meets a sync that fails", prepare_old, open_for_writing, open_and_fail_to_sync, done_opening_slowly);
     else if (strcmp(what, "forgotten-mark") == 0)
         test_forgotten_mark();
+    else if (strcmp(what, "full-disk") == 0)
+        test_full_disk();
+    else if (strcmp(what, "no-boot") == 0)
+        test_no_boot();
     else if (strcmp(what, "random") == 0)
         test_random_kills(seed, times);
     else if (strcmp(what, "storm") == 0)

@@ -58,6 +58,8 @@ static struct {
     /* As on file systems that have no files without a name (O_TMPFILE), and where /proc, by which they get one, is not
      * mounted. */
     bool no_unnamed_files;
+    /* The file system says that it has no space left. */
+    bool is_full;
 } faults;
 
 static void faults_arm(fault what, unsigned at)
@@ -133,7 +135,6 @@ WRAP(linkat, (int from_folder, const char *from, int to_folder, const char *to, 
      (from_folder, from, to_folder, to, faults.no_links ? (int)UNKNOWN_FLAG : flags), -1)
 WRAP(unlinkat, (int folder, const char *path, int flags), (folder, path, flags), -1)
 WRAP(fstatat, (int folder, const char *path, struct stat *out, int flags), (folder, path, out, flags), -1)
-WRAP(fstatvfs, (int file, struct statvfs *out), (file, out), file)
 WRAP(fremovexattr, (int file, const char *name), (file, name), file)
 WRAP(flock, (int file, int operation), (faults.no_locks ? -1 : file, operation), file)
 WRAP(statx, (int folder, const char *path, int flags, unsigned mask, struct statx *out),
@@ -190,6 +191,20 @@ off_t __wrap_lseek(int file, off_t offset, int whence)
         return -1;
     }
     return __real_lseek(file, offset, whence);
+}
+
+int __real_fstatvfs(int file, struct statvfs *out);
+int __wrap_fstatvfs(int file, struct statvfs *out);
+int __wrap_fstatvfs(int file, struct statvfs *out)
+{
+    if (faults_at("fstatvfs") == FAULT_FAIL) {
+        errno = faults.error;
+        return -1;
+    }
+    int result = __real_fstatvfs(file, out);
+    if (faults.is_full)
+        out->f_bfree = out->f_bavail = 0;
+    return result;
 }
 
 DIR *__real_fdopendir(int file);
@@ -254,7 +269,9 @@ int __wrap_fallocate(int file, int mode, off_t offset, off_t len)
         errno = fails ? faults.error : EOPNOTSUPP;
         return -1;
     }
-    return __real_fallocate(file, mode, offset, len);
+    int result = __real_fallocate(file, mode, offset, len);
+    faults_done(result == 0, "fallocate", file, NULL);
+    return result;
 }
 
 /* What glibc does where the file system cannot: it reads a byte of each block, and writes it if it is zero. */

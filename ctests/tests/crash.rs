@@ -67,6 +67,16 @@ fn a_file_system_that_does_not_sync_folders() {
 }
 
 #[test]
+fn a_disk_without_space() {
+    crash(&["full-disk"]);
+}
+
+#[test]
+fn a_boot_that_cannot_be_told() {
+    crash(&["no-boot"]);
+}
+
+#[test]
 fn a_child_shares_the_map_of_its_parent() {
     crash(&["fork"]);
 }

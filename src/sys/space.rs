@@ -24,14 +24,14 @@ pub(crate) fn reserve(file: &File, len: u64) -> Result<(), Error> {
     }
     #[cfg(target_os = "linux")]
     {
+        let mut filled = Vec::new();
         if missing > 0 && metadata.len() == len {
-            fill_holes(file, length)?;
+            fill_holes(file, length, &mut filled).inspect_err(|_| give_back(file, &filled))?;
         }
+        // Also what no hole showed, as on file systems that copy before they write.
         match allocate(file, 0, length) {
-            Err(error) if matches!(error.raw_os_error(), Some(libc::EOPNOTSUPP | libc::ENOSYS)) => {
-                fill(file, len)
-            }
-            other => other.map_err(failed),
+            Err(error) if cannot_allocate(&error) => fill(file, len),
+            other => other.map_err(failed).inspect_err(|_| give_back(file, &filled)),
         }
     }
     #[cfg(target_os = "macos")]
@@ -93,41 +93,42 @@ fn allocate(file: &File, start: libc::off_t, end: libc::off_t) -> std::io::Resul
     Ok(())
 }
 
-/// Takes space for the holes of a file one by one, and gives back what it has taken if there is not enough for all.
+/// A part of a file, from one offset up to another.
 #[cfg(target_os = "linux")]
-fn fill_holes(file: &File, len: libc::off_t) -> Result<(), Error> {
+type Part = (libc::off_t, libc::off_t);
+
+/// Takes space for the holes of a file one by one. `filled` tells afterwards which were filled, also if it fails.
+#[cfg(target_os = "linux")]
+fn fill_holes(file: &File, len: libc::off_t, filled: &mut Vec<Part>) -> Result<(), Error> {
     let failed = Error::io("allocating space on the disk");
-    let mut filled: Vec<(libc::off_t, libc::off_t)> = Vec::new();
     let mut from = 0;
     while let Some((start, end)) = next_hole(file, from, len) {
         from = end;
         if filled.try_reserve(1).is_err() {
-            give_back(file, &filled);
             return Err(Error::OutOfMemory { bytes: size_of_val(filled.as_slice()) as u64 });
         }
         let before = file.metadata().map_err(&failed)?.blocks();
         let result = allocate(file, start, end);
         // What counts as a hole may have its space already: then it is not ours to give back.
-        if file.metadata().map_err(&failed)?.blocks() > before {
+        if file.metadata().map_or(true, |after| after.blocks() > before) {
             filled.push((start, end));
         }
         match result {
-            Err(error) if matches!(error.raw_os_error(), Some(libc::EOPNOTSUPP | libc::ENOSYS)) => {
-                return Ok(());
-            }
-            Err(error) => {
-                give_back(file, &filled);
-                return Err(failed(error));
-            }
-            Ok(()) => {}
+            Err(error) if cannot_allocate(&error) => return Ok(()),
+            other => other.map_err(&failed)?,
         }
     }
     Ok(())
 }
 
+#[cfg(target_os = "linux")]
+fn cannot_allocate(error: &IoError) -> bool {
+    matches!(error.raw_os_error(), Some(libc::EOPNOTSUPP | libc::ENOSYS))
+}
+
 /// The next part of the file, from an offset on, that has no data.
 #[cfg(target_os = "linux")]
-fn next_hole(file: &File, from: libc::off_t, len: libc::off_t) -> Option<(libc::off_t, libc::off_t)> {
+fn next_hole(file: &File, from: libc::off_t, len: libc::off_t) -> Option<Part> {
     // SAFETY: the descriptor is open for as long as `file` is. Nobody reads it from where it stands.
     let seek = |offset, whence| unsafe { libc::lseek(file.as_raw_fd(), offset, whence) };
     let start = seek(from, libc::SEEK_HOLE);
@@ -142,7 +143,10 @@ fn next_hole(file: &File, from: libc::off_t, len: libc::off_t) -> Option<(libc::
 /// Makes holes of parts that were holes. Only where nobody else has the file mapped for writing: he may have set bits
 /// there, or rely on having the space.
 #[cfg(target_os = "linux")]
-fn give_back(file: &File, filled: &[(libc::off_t, libc::off_t)]) {
+fn give_back(file: &File, filled: &[Part]) {
+    if filled.is_empty() {
+        return;
+    }
     Lock::Writers.release(file);
     if !Lock::Writers.try_take(file) {
         return;
