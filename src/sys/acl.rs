@@ -5,7 +5,9 @@
 #![allow(unsafe_code)]
 
 use std::fs::File;
-use std::io::{Error, Result};
+#[cfg(target_os = "linux")]
+use std::io::Error;
+use std::io::Result;
 
 #[cfg(target_os = "linux")]
 const NAME: &std::ffi::CStr = c"system.posix_acl_access";

@@ -76,6 +76,15 @@ pub(crate) struct Link {
 }
 
 impl Link {
+    /// `name` ends with a zero.
+    fn read(&mut self, folder: RawFd, name: *const c_char) -> Result<()> {
+        let (to, room) = (self.target.as_mut_ptr().cast(), self.target.len());
+        // SAFETY: all callers pass a name that ends with a zero, and there is so much room.
+        let len = unsafe { libc::readlinkat(folder, name, to, room) };
+        self.len = usize::try_from(len).map_err(|_| Error::last_os_error())?;
+        Ok(())
+    }
+
     pub fn target(&self) -> &[u8] {
         self.target.get(..self.len).unwrap_or_default()
     }
@@ -157,30 +166,25 @@ impl Folder {
     /// Reads a symbolic link; None if it is something else, or nothing.
     pub fn read_link(&self, name: &Name) -> Result<Option<Link>> {
         let mut link = Link { owner: 0, target: [0; libc::PATH_MAX as usize], len: 0 };
-        let (to, room) = (link.target.as_mut_ptr().cast(), link.target.len());
-        // SAFETY: the name ends with a zero, and there is so much room.
-        let mut len = unsafe { libc::readlinkat(self.raw(), name.as_ptr(), to, room) };
-        if len >= 0 {
+        match link.read(self.raw(), name.as_ptr()) {
+            Err(error) if matches!(error.raw_os_error(), Some(libc::EINVAL | libc::ENOENT)) => {
+                return Ok(None);
+            }
+            other => other?,
+        }
+        // What is looked at is what is read, also if somebody has put another link there meanwhile.
+        #[cfg(target_os = "linux")]
+        {
+            let itself = self.open(name, libc::O_PATH | libc::O_NOFOLLOW, 0)?;
+            link.owner = itself.metadata()?.uid();
+            // An empty name stands for the descriptor itself.
+            link.read(itself.as_raw_fd(), c"".as_ptr())?;
+        }
+        #[cfg(not(target_os = "linux"))]
+        {
             link.owner = self.look(name)?.owner;
-            // What has been looked at is what is read, also if somebody puts another link there meanwhile.
-            #[cfg(target_os = "linux")]
-            {
-                let itself = self.open(name, libc::O_PATH | libc::O_NOFOLLOW, 0)?;
-                link.owner = itself.metadata()?.uid();
-                // SAFETY: an empty name stands for the descriptor itself, and there is so much room.
-                len = unsafe { libc::readlinkat(itself.as_raw_fd(), c"".as_ptr(), to, room) };
-            }
         }
-        match usize::try_from(len) {
-            Ok(len) => {
-                link.len = len;
-                Ok(Some(link))
-            }
-            Err(_) => match Error::last_os_error() {
-                error if matches!(error.raw_os_error(), Some(libc::EINVAL | libc::ENOENT)) => Ok(None),
-                error => Err(error),
-            },
-        }
+        Ok(Some(link))
     }
 
     /// Renames a file, which takes the name from whatever has it.

@@ -2,6 +2,7 @@
 //! program that writes to the map, by SIGBUS.
 #![allow(unsafe_code)]
 
+#[cfg(target_os = "linux")]
 use super::Lock;
 use crate::error::Error;
 use std::fs::File;
