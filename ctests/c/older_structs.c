@@ -285,12 +285,12 @@ static void inspecting(void)
 
 int main(void)
 {
+    options_init();
+    sizing();
     gloom_filter *filter = make_filter(GLOOM_KIND_ATOMIC, BLOCKS, K, 5);
     make_folder(ON_DISK);
     add_numbers(filter, 0, 50);
     CHECK_OK(gloom_save(filter, path_of("file"), GLOOM_FORMAT_NATIVE, NULL));
-    options_init();
-    sizing();
     creating();
     loading(filter);
     mapping(filter);
