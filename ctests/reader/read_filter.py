@@ -183,8 +183,8 @@ def require_regular(path, status):
 
 
 def load(path):
-    # Whoever may write to the folder can put a FIFO there, which nobody writes to, or a link to a device. So it is looked at before it
-    # is opened, without waiting, and again in case it has become another.
+    # Whoever may write to the folder can put a FIFO there to which nobody writes, or a link to a device. So it is looked
+    # at before it is opened, which waits for nobody, and again in case it has become another.
     require_regular(path, os.stat(path))
     with open(path, "rb", opener=lambda path, flags: os.open(path, flags | os.O_NONBLOCK)) as file:
         require_regular(path, os.fstat(file.fileno()))
