@@ -38,7 +38,7 @@ func everyCall(f many) map[string]func() {
 		"EstimatedFalsePositiveRate": func() { f.EstimatedFalsePositiveRate() },
 		"ExpectedItems":              func() { f.ExpectedItems() }, "FPRate": func() { f.FPRate() },
 		"MemoryBytes": func() { f.MemoryBytes() }, "SIMDLevel": func() { f.SIMDLevel() },
-		"IsMapped": func() { f.IsMapped() }, "IsReadOnly": func() { f.IsReadOnly() },
+		"IsMapped": func() { f.IsMapped() }, "IsReadOnly": func() { f.IsReadOnly() }, "IsStale": func() { f.IsStale() },
 		"MarshalBinary": func() { _, _ = f.MarshalBinary() }, "AppendBinary": func() { _, _ = f.AppendBinary(nil) },
 		"AppendFormat": func() { _, _ = f.AppendFormat(nil, gloom.FormatV1) },
 		"Merge":        func() { _ = f.Merge(other) }, "Merge from": func() { _ = other.Merge(f) },

@@ -109,6 +109,16 @@ func (c *core) IsReadOnly() bool {
 	return readOnly
 }
 
+// IsStale reports whether a mapped filter should be mapped again, because its map is no longer what the path led to: the file
+// was replaced (Save by another process, rename) or removed; or, on overlayfs, a writer got a copy of a file of the image. It is
+// false for a filter in memory. It costs two calls to the system.
+func (c *core) IsStale() bool {
+	n := c.native()
+	stale := bool(C.gloom_is_stale(n.filter))
+	runtime.KeepAlive(n)
+	return stale
+}
+
 // SIMDLevel is the instruction set that the library uses: "portable", "avx2", ... It makes the string anew.
 func (c *core) SIMDLevel() string {
 	n := c.native()

@@ -28,16 +28,26 @@ type LoadConfig struct {
 	NumShards uint32
 	// SmallPages is as in Config.
 	SmallPages bool
+	// SpecialFiles lets Load and its kin load also from what is no regular file, such as a FIFO or a device. Opening and reading it
+	// waits for whoever writes to it, for ever if nobody does.
+	SpecialFiles bool
 }
 
 func (c LoadConfig) options(kind C.int32_t) C.gloom_load_options {
 	return C.gloom_load_options{
 		struct_size: C.sizeof_gloom_load_options,
 		kind:        kind,
-		flags:       pages(c.SmallPages),
+		flags:       pages(c.SmallPages) | special(c.SpecialFiles),
 		num_shards:  C.uint32_t(c.NumShards),
 		max_bytes:   C.uint64_t(c.MaxBytes),
 	}
+}
+
+func special(files bool) C.uint32_t {
+	if files {
+		return C.GLOOM_FLAG_SPECIAL_FILES
+	}
+	return 0
 }
 
 // withPath lends a path to C.
@@ -88,7 +98,8 @@ func (c LoadConfig) load(op, path string, kind C.int32_t) (*native, error) {
 // Load loads the filter in a file, whatever its format and type, and checks its checksum. It reads the whole file.
 //
 // The error is [ErrCorrupt], [ErrUnsupported], [ErrLimit], [ErrOutOfMemory] or [ErrIO], which also matches the
-// system's, such as [io/fs.ErrNotExist].
+// system's, such as [io/fs.ErrNotExist]. What is no regular file, but for a pipe without a name, is [ErrIO], without waiting
+// for anybody (it matches [syscall.ENODEV], or [syscall.EISDIR]), unless c.SpecialFiles asks for it.
 func Load(path string, c LoadConfig) (*Filter, error) {
 	return made[Filter](c.load("Load", path, C.GLOOM_KIND_PLAIN))
 }
@@ -117,7 +128,7 @@ type FileInfo struct {
 	Dirty         bool    // the file is mapped for writing, or a writer died
 }
 
-// Inspect reads the header of a file. Errors are those of [Load].
+// Inspect reads the header of a file. It never waits. Errors are those of [Load].
 func Inspect(path string) (FileInfo, error) {
 	i := C.gloom_file_info{struct_size: C.sizeof_gloom_file_info}
 	err := withPath("Inspect", path, func(p *C.char, reason *C.gloom_error) C.gloom_status {
@@ -159,12 +170,33 @@ const (
 // to the size, since the system goes through all pages. Sync makes adds durable. A process that dies loses none.
 //
 // Nobody may make the file shorter while it is mapped: reading what is not there any more ends the process.
-// Replacing it (Save by another process, rename) is fine: the map goes on with the old file.
+// Replacing it (Save by another process, rename) is fine: the map goes on with the old file, and IsStale reports it.
 //
 // Errors are those of [Load], with [ErrUnsupported] for format v1, and [ErrCorrupt] also for a dirty file.
 func Map(path string, mode MapMode) (*AtomicFilter, error) {
 	return mapped("Map", path, func(p *C.char, filter **C.gloom_filter, reason *C.gloom_error) C.gloom_status {
 		return C.gloom_map(p, C.uint32_t(mode), filter, reason)
+	})
+}
+
+// MapConfig says how a file is mapped. The zero value maps it read-only.
+type MapConfig struct {
+	// Mode is as in Map.
+	Mode MapMode
+	// MaxBytes is the most that the blocks may take, 0 for no limit. It is checked before space on the disk is taken (by MapReadWrite),
+	// of which a file with holes may have taken little before.
+	MaxBytes uint64
+}
+
+// MapWithConfig maps a file as [Map] does, also with a limit: then the error can be [ErrLimit].
+func MapWithConfig(path string, c MapConfig) (*AtomicFilter, error) {
+	options := C.gloom_map_options{
+		struct_size: C.sizeof_gloom_map_options,
+		flags:       C.uint32_t(c.Mode),
+		max_bytes:   C.uint64_t(c.MaxBytes),
+	}
+	return mapped("MapWithConfig", path, func(p *C.char, filter **C.gloom_filter, reason *C.gloom_error) C.gloom_status {
+		return C.gloom_map_with_options(p, &options, filter, reason)
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/iotest"
 
@@ -366,6 +367,91 @@ func TestMap(t *testing.T) {
 	wantError(t, err, gloom.ErrInvalidArgument)
 }
 
+func TestMapWithConfig(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "filter")
+	f := gloom.NewWithParams(64, 7)
+	f.AddString("key")
+	check(t, f.Save(path, gloom.FormatNative))
+	for _, mode := range []gloom.MapMode{gloom.MapReadOnly, gloom.MapReadWrite} {
+		_, err := gloom.MapWithConfig(path, gloom.MapConfig{Mode: mode, MaxBytes: 64*64 - 1})
+		wantError(t, err, gloom.ErrLimit)
+		m := must(gloom.MapWithConfig(path, gloom.MapConfig{Mode: mode, MaxBytes: 64 * 64}))
+		if !m.Equal(f) || m.IsReadOnly() != (mode == gloom.MapReadOnly) {
+			t.Errorf("mode %d: another filter", mode)
+		}
+		check(t, m.Close())
+	}
+	m := must(gloom.MapWithConfig(path, gloom.MapConfig{}))
+	if !m.Equal(f) || !m.IsReadOnly() {
+		t.Error("the zero value")
+	}
+	check(t, m.Close())
+	_, err := gloom.MapWithConfig(path, gloom.MapConfig{Mode: 1 << 20})
+	wantError(t, err, gloom.ErrInvalidArgument)
+}
+
+// A map goes on with its file when another takes its place, and says so.
+func TestStaleMap(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "filter")
+	f, other := gloom.NewWithParams(64, 7), gloom.NewWithParams(65, 7)
+	f.AddString("key")
+	check(t, f.Save(path, gloom.FormatNative))
+	m := must(gloom.Map(path, gloom.MapReadOnly))
+	defer m.Close()
+	if m.IsStale() {
+		t.Error("stale from the beginning")
+	}
+	check(t, other.Save(path, gloom.FormatNative))
+	if !m.IsStale() || !m.Equal(f) {
+		t.Error("the file was replaced")
+	}
+	again := must(gloom.Map(path, gloom.MapReadWrite))
+	defer again.Close()
+	again.AddString("key")
+	if again.IsStale() {
+		t.Error("a map of the new file is stale")
+	}
+	check(t, os.Remove(path))
+	if !again.IsStale() {
+		t.Error("the file was removed")
+	}
+}
+
+// A FIFO is refused without waiting for its writer (or the tests' time limit ends this), unless it is asked for.
+func TestSpecialFiles(t *testing.T) {
+	folder := t.TempDir()
+	path := filepath.Join(folder, "fifo")
+	check(t, syscall.Mkfifo(path, 0o600))
+	second := func(_ any, err error) error { return err }
+	for name, err := range map[string]error{
+		"Load":              second(gloom.Load(path, gloom.LoadConfig{})),
+		"LoadAtomic":        second(gloom.LoadAtomic(path, gloom.LoadConfig{})),
+		"LoadShardedAtomic": second(gloom.LoadShardedAtomic(path, gloom.LoadConfig{})),
+		"Map":               second(gloom.Map(path, gloom.MapReadOnly)),
+		"Inspect":           second(gloom.Inspect(path)),
+	} {
+		wantError(t, err, gloom.ErrIO)
+		var e *gloom.Error
+		if !errors.Is(err, syscall.ENODEV) || !errors.As(err, &e) || e.Errno != syscall.ENODEV {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for _, special := range []bool{false, true} {
+		if _, err := gloom.Load(folder, gloom.LoadConfig{SpecialFiles: special}); !errors.Is(err, syscall.EISDIR) {
+			t.Errorf("a folder: %v", err)
+		}
+	}
+
+	f := gloom.NewWithParams(3000, 7) // more than a pipe holds
+	f.AddString("key")
+	written := make(chan error)
+	go func() { written <- os.WriteFile(path, must(f.MarshalBinary()), 0) }()
+	if !must(gloom.Load(path, gloom.LoadConfig{SpecialFiles: true})).Equal(f) {
+		t.Error("another filter")
+	}
+	check(t, <-written)
+}
+
 // A map that is dropped without Close is closed by the collector: its file becomes clean.
 func TestDroppedMap(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "filter")
@@ -417,6 +503,8 @@ func TestErrorsNameWhatWasCalled(t *testing.T) {
 		{"Fold", func() error { return second(f.Fold(3)) }},
 		{"Sync", f.Sync},
 		{"Save", func() error { return f.Save(path, 9) }},
+		{"Map", func() error { return second(gloom.Map(path, 8)) }},
+		{"MapWithConfig", func() error { return second(gloom.MapWithConfig(path, gloom.MapConfig{Mode: 8})) }},
 		{"AppendFormat", func() error { return second(f.AppendFormat(nil, 9)) }},
 		{"WriteTo", func() error { return second(f.WriteTo(greedy)) }},
 		{"WriteFormat", func() error { return second(f.WriteFormat(greedy, gloom.FormatV1)) }},

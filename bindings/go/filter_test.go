@@ -56,7 +56,7 @@ func TestFacts(t *testing.T) {
 		if f.K() != k || f.NumBlocks() != blocks || f.Cap() != blocks*gloom.BlockBits || gloom.BlockBits != 64*gloom.BlockWords {
 			t.Errorf("%s: K() %d, NumBlocks() %d, Cap() %d", name, f.K(), f.NumBlocks(), f.Cap())
 		}
-		if f.ExpectedItems() != 100000 || f.FPRate() != 0.01 || f.Seed() != 0 || f.IsMapped() || f.IsReadOnly() {
+		if f.ExpectedItems() != 100000 || f.FPRate() != 0.01 || f.Seed() != 0 || f.IsMapped() || f.IsReadOnly() || f.IsStale() {
 			t.Errorf("%s: ExpectedItems() %d, FPRate() %g, Seed() %d", name, f.ExpectedItems(), f.FPRate(), f.Seed())
 		}
 		if bytes := f.MemoryBytes(); bytes < blocks*64 || bytes > blocks*64+5*1024+64*65536 {

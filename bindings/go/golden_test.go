@@ -108,6 +108,7 @@ type many interface {
 	SIMDLevel() string
 	IsMapped() bool
 	IsReadOnly() bool
+	IsStale() bool
 	MarshalBinary() ([]byte, error)
 	AppendBinary([]byte) ([]byte, error)
 	AppendFormat([]byte, gloom.Format) ([]byte, error)

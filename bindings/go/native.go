@@ -51,6 +51,8 @@ package gloom
 // #cgo nocallback gloom_fp_rate
 // #cgo noescape gloom_is_mapped
 // #cgo nocallback gloom_is_mapped
+// #cgo noescape gloom_is_stale
+// #cgo nocallback gloom_is_stale
 // #cgo noescape gloom_is_read_only
 // #cgo nocallback gloom_is_read_only
 // #cgo noescape gloom_memory_bytes
@@ -99,6 +101,8 @@ package gloom
 // #cgo nocallback gloom_map_create
 // #cgo noescape gloom_map
 // #cgo nocallback gloom_map
+// #cgo noescape gloom_map_with_options
+// #cgo nocallback gloom_map_with_options
 // #cgo noescape gloom_sync
 // #cgo nocallback gloom_sync
 import "C"

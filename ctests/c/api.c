@@ -348,6 +348,7 @@ static void facts(int32_t kind)
     CHECK_U64(gloom_seed(filter), 0);
     CHECK(!gloom_is_mapped(filter));
     CHECK(!gloom_is_read_only(filter));
+    CHECK(!gloom_is_stale(filter));
     uint64_t bytes = gloom_num_blocks(filter) * BYTES_PER_BLOCK;
     CHECK_U64(gloom_bit_capacity(filter), bytes * 8);
     CHECK_BETWEEN((double)gloom_memory_bytes(filter), (double)bytes, (double)bytes + 1e6);
@@ -541,6 +542,7 @@ static void streams_and_files(int32_t kind)
 static void maps(void)
 {
     gloom_options options = GLOOM_OPTIONS_INIT;
+    gloom_map_options map_options = GLOOM_MAP_OPTIONS_INIT;
     gloom_filter *writer = NULL, *reader = NULL;
     const char *path = path_of("map");
     options.expected_items = 1000;
@@ -560,8 +562,34 @@ static void maps(void)
     CHECK_OK(gloom_map(path, GLOOM_MAP_READ_WRITE | GLOOM_MAP_VERIFY, &writer, NULL));
     CHECK_U64(gloom_count(writer), 1000);
     CHECK_U64(gloom_expected_items(writer), 1000);
+    uint64_t blocks = gloom_num_blocks(writer) * BYTES_PER_BLOCK;
     gloom_free(writer);
+
+    /* By options: none, and with a limit that is met exactly. */
+    CHECK_OK(gloom_map_with_options(path, NULL, &reader, NULL));
+    CHECK(gloom_is_read_only(reader));
+    map_options.flags = GLOOM_MAP_READ_WRITE | GLOOM_MAP_VERIFY;
+    map_options.max_bytes = blocks;
+    CHECK_OK(gloom_map_with_options(path, &map_options, &writer, NULL));
+    CHECK(gloom_is_mapped(writer) && !gloom_is_read_only(writer));
+    add_numbers(writer, 1000, 1100);
+    CHECK_U64(numbers_missing(reader, 0, 1100), 0);
+    CHECK(!gloom_is_stale(writer) && !gloom_is_stale(reader));
+    gloom_free(writer);
+
+    /* A map goes on with the old file when another takes its place, and knows. */
+    gloom_filter *other = make_filter(GLOOM_KIND_ATOMIC, 10, 7, 0);
+    CHECK(!gloom_is_stale(reader));
+    CHECK_OK(gloom_save(other, path, GLOOM_FORMAT_NATIVE, NULL));
+    CHECK(gloom_is_stale(reader));
+    CHECK_U64(numbers_missing(reader, 0, 1100), 0);
+    gloom_free(reader);
+    CHECK_OK(gloom_map(path, 0, &reader, NULL));
+    CHECK(!gloom_is_stale(reader));
     unlink(path);
+    CHECK(gloom_is_stale(reader));
+    gloom_free(reader);
+    gloom_free(other);
 }
 
 static void the_library(void)

@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "filters.h"
+#include "folder.h"
 #include "v1.h"
 
 /* Address of something that is no filter: what `out` points at before a call that must leave it alone. */
@@ -596,8 +597,11 @@ static void deserializing(void)
     REFUSE_LOAD(&later_load_options.options, GLOOM_ERR_INVALID_ARGUMENT, "kind", "4");
     load_options()->kind = -1;
     REFUSE_LOAD(&later_load_options.options, GLOOM_ERR_INVALID_ARGUMENT, "kind", "-1");
-    load_options()->flags = 2;
-    REFUSE_LOAD(&later_load_options.options, GLOOM_ERR_INVALID_ARGUMENT, "flags", "");
+    static const uint32_t bad_flags[] = {GLOOM_FLAG_SIPHASH, 7, 8, UINT32_MAX};
+    for (size_t i = 0; i < sizeof bad_flags / sizeof bad_flags[0]; i++) {
+        load_options()->flags = bad_flags[i];
+        REFUSE_LOAD(&later_load_options.options, GLOOM_ERR_INVALID_ARGUMENT, "flags", "");
+    }
     load_options()->reserved = 6;
     REFUSE_LOAD(&later_load_options.options, GLOOM_ERR_INVALID_ARGUMENT, "reserved", "6");
     load_options()->num_shards = 2; /* of an atomic filter */
@@ -790,12 +794,97 @@ static void files(void)
     CHECK_STATUS(gloom_map(path, 0, &out, &error), GLOOM_ERR_IO);
     CHECK(error.os_error > 0);
 
+    gloom_map_options map_options = GLOOM_MAP_OPTIONS_INIT;
+    CHECK_STATUS(gloom_map_with_options(NULL, &map_options, &out, &error), GLOOM_ERR_NULL);
+    CHECK_HAS(error.message, "path");
+    CHECK_STATUS(gloom_map_with_options(path, &map_options, NULL, &error), GLOOM_ERR_NULL);
+    CHECK_HAS(error.message, "out");
+    CHECK_STATUS(gloom_map_with_options(NULL, NULL, NULL, NULL), GLOOM_ERR_NULL);
+    CHECK_STATUS(gloom_map_with_options(path, NULL, &out, &error), GLOOM_ERR_IO);
+    CHECK(error.os_error > 0);
+    CHECK_STATUS(gloom_map_with_options(path, &map_options, &out, NULL), GLOOM_ERR_IO);
+
     CHECK_STATUS(gloom_sync(NULL, &error), GLOOM_ERR_NULL);
     CHECK_HAS(error.message, "filter");
     CHECK_STATUS(gloom_sync(filter, &error), GLOOM_ERR_INVALID_ARGUMENT);
     check_error(&error, GLOOM_ERR_INVALID_ARGUMENT, "filter", "memory", __FILE__, __LINE__);
     CHECK(out == NO_FILTER);
     gloom_free(seeded);
+    gloom_free(filter);
+}
+
+/* A map by these options is refused: by the message for this reason. */
+static void refuse_map(const gloom_map_options *options, gloom_status want, const char *name, const char *value,
+                       int line)
+{
+    gloom_filter *out = NO_FILTER;
+    gloom_error error;
+    memset(&error, 0x5a, sizeof error);
+    check_status(gloom_map_with_options(path_of("file"), options, &out, &error), want, "gloom_map_with_options",
+                 __FILE__, line);
+    check_error(&error, want, name, value, __FILE__, line);
+    check_status(gloom_map_with_options(path_of("file"), options, &out, NULL), want, "... without error", __FILE__,
+                 line);
+    check_that(out == NO_FILTER, "out untouched", __FILE__, line);
+}
+#define REFUSE_MAP(options, want, name, value) refuse_map((options), (want), (name), (value), __LINE__)
+
+/* Each is wrong by itself: the file is there, and fine. */
+static void wrong_map_options(void)
+{
+    static union {
+        gloom_map_options options;
+        unsigned char bytes[8192];
+    } later;
+    static const gloom_map_options initial = GLOOM_MAP_OPTIONS_INIT;
+    static const size_t bad_sizes[] = {0, 1, 8, sizeof(gloom_map_options) - 1, 4097, sizeof later, SIZE_MAX};
+    static const size_t good_sizes[] = {sizeof(gloom_map_options), sizeof(gloom_map_options) + 1, 4096};
+    static const uint32_t bad_flags[] = {8, 9, 0x80000000, UINT32_MAX};
+    gloom_filter *filter = make_filter(GLOOM_KIND_ATOMIC, 10, 7, 0), *out = NULL;
+    char text[32];
+    CHECK_OK(gloom_save(filter, path_of("file"), GLOOM_FORMAT_NATIVE, NULL));
+
+    for (size_t i = 0; i < sizeof bad_sizes / sizeof bad_sizes[0]; i++) {
+        later.options = initial;
+        later.options.struct_size = bad_sizes[i];
+        (void)snprintf(text, sizeof text, "%zu", bad_sizes[i]);
+        REFUSE_MAP(&later.options, GLOOM_ERR_INVALID_ARGUMENT, "struct_size", text);
+    }
+    for (size_t i = 0; i < sizeof good_sizes / sizeof good_sizes[0]; i++) {
+        CONTEXT("struct_size %zu", good_sizes[i]);
+        later.options = initial;
+        later.options.struct_size = good_sizes[i];
+        later.bytes[good_sizes[i]] = 1; /* the byte after the struct is nobody's */
+        CHECK_OK(gloom_map_with_options(path_of("file"), &later.options, &out, NULL));
+        gloom_free(out);
+        later.bytes[good_sizes[i]] = 0;
+        if (good_sizes[i] > sizeof(gloom_map_options)) { /* a field that this release does not know */
+            later.bytes[good_sizes[i] - 1] = 1;
+            REFUSE_MAP(&later.options, GLOOM_ERR_UNSUPPORTED, "struct_size", "");
+            later.bytes[good_sizes[i] - 1] = 0;
+        }
+    }
+    CONTEXT("%s", "");
+
+    for (size_t i = 0; i < sizeof bad_flags / sizeof bad_flags[0]; i++) {
+        later.options = initial;
+        later.options.flags = bad_flags[i];
+        (void)snprintf(text, sizeof text, "%" PRIu32, bad_flags[i]);
+        REFUSE_MAP(&later.options, GLOOM_ERR_INVALID_ARGUMENT, "flags", text);
+    }
+    later.options = initial;
+    later.options.reserved = 6;
+    REFUSE_MAP(&later.options, GLOOM_ERR_INVALID_ARGUMENT, "reserved", "6");
+
+    for (uint32_t flags = 0; flags <= GLOOM_MAP_READ_WRITE; flags++) {
+        later.options = initial;
+        later.options.flags = flags;
+        later.options.max_bytes = 10 * BYTES_PER_BLOCK - 1;
+        REFUSE_MAP(&later.options, GLOOM_ERR_LIMIT, "max_bytes", "639");
+        later.options.max_bytes++;
+        CHECK_OK(gloom_map_with_options(path_of("file"), &later.options, &out, NULL));
+        gloom_free(out);
+    }
     gloom_free(filter);
 }
 
@@ -856,6 +945,7 @@ static void facts_of_null(void)
     CHECK_F64(gloom_fp_rate(NULL), 1.0);
     CHECK(!gloom_is_mapped(NULL));
     CHECK(!gloom_is_read_only(NULL));
+    CHECK(!gloom_is_stale(NULL));
     CHECK_U64(gloom_bit_capacity(NULL), 0);
     CHECK_U64(gloom_memory_bytes(NULL), 0);
     CHECK_U64(gloom_count(NULL), 0);
@@ -925,6 +1015,7 @@ static void status_strings(void)
 
 int main(void)
 {
+    make_folder(ON_DISK);
     create_null();
     struct_sizes();
     kinds_and_flags();
@@ -943,6 +1034,7 @@ int main(void)
     deserializing();
     streams();
     files();
+    wrong_map_options();
     sizes_of_file_info();
     facts_of_null();
     predictions();

@@ -141,6 +141,13 @@ static gloom_status map(const request *request, gloom_filter **out, gloom_error 
     return gloom_map(FILE_PATH, 0, out, error);
 }
 
+static gloom_status map_with_options(const request *request, gloom_filter **out, gloom_error *error)
+{
+    gloom_map_options options = GLOOM_MAP_OPTIONS_INIT;
+    options.max_bytes = request->options.num_blocks * BYTES_PER_BLOCK;
+    return gloom_map_with_options(FILE_PATH, &options, out, error);
+}
+
 static gloom_status map_to_write(const request *request, gloom_filter **out, gloom_error *error)
 {
     gloom_file_info info = GLOOM_FILE_INFO_INIT;
@@ -250,6 +257,7 @@ static void making(int32_t kind)
             refuse_each(load_file, &request);
             if (FORMATS[format] == GLOOM_FORMAT_NATIVE) {
                 refuse_each(map, &request);
+                refuse_each(map_with_options, &request);
                 refuse_each(map_to_write, &request);
                 refuse_each(map_new, &request);
                 unlink(path_of("new"));
@@ -333,6 +341,7 @@ static void using_a_filter(int32_t kind)
         gloom_size_for(1000000, 0.001, &sizing, &error),
         gloom_clear(filter),
     };
+    bool stale = gloom_is_stale(mapped);
     gloom_free(mapped); /* which writes to the file */
     bool found = gloom_test(other, "key", 3) && gloom_test_hash(other, gloom_hash_key("other", 5, 0)) &&
                  gloom_siphash_key("key", 3, 1).lo != 0 && !gloom_equal(filter, other);
@@ -345,7 +354,7 @@ static void using_a_filter(int32_t kind)
     for (size_t i = 0; i < sizeof status / sizeof status[0]; i++)
         CHECK_STATUS(status[i], GLOOM_OK);
     CHECK_U64((uint64_t)asked, 0);
-    CHECK(!present && found);
+    CHECK(!present && found && !stale);
     CHECK_U64(count, 3);
     CHECK_U64(estimate, 3);
     CHECK_BETWEEN(rate, 0.0, 0.01);

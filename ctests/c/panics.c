@@ -341,6 +341,24 @@ CALL(gloom_map)
     CHECK(gloom_equal(again, source));
     gloom_free(again);
 }
+CALL(gloom_map_with_options)
+{
+    gloom_filter *again = NULL;
+    gloom_map_options options = GLOOM_MAP_OPTIONS_INIT;
+    options.flags = GLOOM_MAP_READ_WRITE | GLOOM_MAP_VERIFY;
+    options.max_bytes = BLOCKS * BYTES_PER_BLOCK;
+    made_is_right(gloom_map_with_options(path_of("file"), &options, &made, &error));
+    CHECK_OK(gloom_map_with_options(path_of("file"), &options, &again, NULL));
+    CHECK(gloom_equal(again, source));
+    gloom_free(again);
+}
+CALL(gloom_is_stale)
+{
+    gloom_filter *mapped = map_file(0);
+    unlink(path_of("file"));
+    VALUE(gloom_is_stale(mapped), true, false);
+    gloom_free(mapped);
+}
 CALL(gloom_sync)
 {
     gloom_filter *mapped = map_file(GLOOM_MAP_READ_WRITE);
@@ -423,6 +441,8 @@ static const struct {
     KEEPING(gloom_inspect),
     KEEPING(gloom_map_create),
     KEEPING(gloom_map),
+    KEEPING(gloom_map_with_options),
+    KEEPING(gloom_is_stale),
     KEEPING(gloom_sync),
 };
 enum { FUNCTION_COUNT = sizeof FUNCTIONS / sizeof FUNCTIONS[0] };

@@ -151,6 +151,7 @@ int main(int argc, char **argv)
         puts(status == GLOOM_OK              ? "ok"
              : status == GLOOM_ERR_CORRUPT     ? "corrupt"
              : status == GLOOM_ERR_UNSUPPORTED ? "unsupported"
+             : status == GLOOM_ERR_IO          ? "io"
                                                : gloom_status_string(status));
         gloom_free(filter);
     }

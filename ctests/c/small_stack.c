@@ -34,6 +34,7 @@ static void *use_everything(void *unused)
     static unsigned char bytes[1 << 20];
     gloom_filter *filter = NULL, *atomic = filters[1], *sharded = filters[2];
     gloom_options options = GLOOM_OPTIONS_INIT;
+    gloom_map_options map_options = GLOOM_MAP_OPTIONS_INIT;
     gloom_sizing sizing = GLOOM_SIZING_INIT;
     size_t len;
     CHECK_OK(gloom_add_batch_fixed(sharded, numbers, sizeof *numbers, KEYS));
@@ -49,6 +50,10 @@ static void *use_everything(void *unused)
     gloom_free(filter);
     CHECK_OK(gloom_map(path_of("file"), GLOOM_MAP_READ_WRITE | GLOOM_MAP_VERIFY, &filter, NULL));
     CHECK_OK(gloom_sync(filter, NULL));
+    gloom_free(filter);
+    map_options.max_bytes = gloom_num_blocks(atomic) * BYTES_PER_BLOCK;
+    CHECK_OK(gloom_map_with_options(path_of("file"), &map_options, &filter, NULL));
+    CHECK(!gloom_is_stale(filter));
     gloom_free(filter);
     options.expected_items = KEYS;
     options.fp_rate = 0.001;

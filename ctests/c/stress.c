@@ -600,6 +600,7 @@ static void figures(const slot *s)
     CHECK(gloom_memory_bytes(s->filter) >= s->num_blocks * BYTES_PER_BLOCK);
     CHECK_F64(fill, (double)bits_set(s->filter) / (double)gloom_bit_capacity(s->filter));
     CHECK(gloom_is_mapped(s->filter) == s->mapped && !gloom_is_read_only(s->filter));
+    CHECK(!gloom_is_stale(s->filter));
     CHECK(gloom_simd_level(s->filter)[0] != 0);
 }
 
@@ -830,7 +831,18 @@ static void save_and_load(slot *to, slot *from)
     if (format == GLOOM_FORMAT_NATIVE && rarely(2)) {
         /* The same file in place, for a while. */
         uint32_t flags = (uint32_t)below(8);
-        CHECK_OK(gloom_map(path, flags, &out, error));
+        gloom_map_options options = GLOOM_MAP_OPTIONS_INIT;
+        options.flags = flags;
+        options.max_bytes = rarely(3) ? 64 * (1 + below(MOST_BLOCKS)) : 0;
+        if (options.max_bytes != 0 && options.max_bytes < from->num_blocks * BYTES_PER_BLOCK) {
+            CHECK_STATUS(gloom_map_with_options(path, &options, &out, error), GLOOM_ERR_LIMIT);
+            check_explained(error, GLOOM_ERR_LIMIT);
+            CHECK(out == (gloom_filter *)&space);
+            return;
+        }
+        CHECK_OK(rarely(2) ? gloom_map(path, flags, &out, error)
+                           : gloom_map_with_options(path, &options, &out, error));
+        CHECK(!gloom_is_stale(out));
         CHECK(gloom_equal(out, from->filter));
         CHECK_STATUS(gloom_sync(out, error),
                      flags & GLOOM_MAP_READ_WRITE ? GLOOM_OK : GLOOM_ERR_READ_ONLY);
@@ -902,10 +914,11 @@ static void misuse_files(slot *s)
     gloom_error space, *error = maybe_error(&space);
     gloom_filter *out = (gloom_filter *)&space;
     gloom_file_info info = GLOOM_FILE_INFO_INIT;
+    gloom_map_options map_options = GLOOM_MAP_OPTIONS_INIT;
     uint32_t unknown = (uint32_t)any_number() | (uint32_t)8 << below(29);
     int32_t format = 2 + (int32_t)below(1000);
     gloom_status status = GLOOM_OK;
-    switch (below(10)) {
+    switch (below(11)) {
     case 0: status = gloom_save(s->filter, rarely(2) ? NULL : path_of("missing/file"), 0, error); break;
     case 1: status = gloom_save(s->filter, path_of("file"), format, error); break;
     case 2: status = gloom_load(rarely(2) ? folder : path_of("missing"), NULL, &out, error); break;
@@ -916,6 +929,9 @@ static void misuse_files(slot *s)
                                : gloom_sync(s->filter, error); break;
     case 7: status = gloom_write(s->filter, format, stream_write, NULL, error); break;
     case 8: status = gloom_write(s->filter, 0, NULL, NULL, error); break;
+    case 9: map_options.flags = rarely(2) ? unknown : 0;
+            map_options.reserved = map_options.flags == 0;
+            status = gloom_map_with_options(path_of("saved"), &map_options, &out, error); break;
     default: status = gloom_read(NULL, NULL, NULL, &out, error); break;
     }
     CHECK(status != GLOOM_OK);

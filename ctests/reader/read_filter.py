@@ -9,6 +9,9 @@ Needs Python 3 and the module xxhash (Debian: python3-xxhash; elsewhere: python3
 with 1 if a file is refused.
 """
 
+import errno
+import os
+import stat
 import struct
 import sys
 
@@ -174,9 +177,23 @@ class Filter:
         return True
 
 
+def require_regular(path, status):
+    if not stat.S_ISREG(status.st_mode):
+        raise OSError(errno.ENODEV, "it is no regular file", path)
+
+
 def load(path):
-    with open(path, "rb") as file:
+    # Whoever may write to the folder can put a FIFO there to which nobody writes, or a link to a device. So it is looked
+    # at before it is opened, which waits for nobody, and again in case it has become another.
+    require_regular(path, os.stat(path))
+    with open(path, "rb", opener=lambda path, flags: os.open(path, flags | os.O_NONBLOCK)) as file:
+        require_regular(path, os.fstat(file.fileno()))
         return Filter(file.read())
+
+
+def verdict(error):
+    word = "io" if isinstance(error, OSError) else type(error).__name__.lower()
+    return f"{word}: {error}"
 
 
 def check(paths):
@@ -185,8 +202,8 @@ def check(paths):
         try:
             load(path)
             print("ok")
-        except (Corrupt, Unsupported) as error:
-            print(f"{type(error).__name__.lower()}: {error}")
+        except (Corrupt, Unsupported, OSError) as error:
+            print(verdict(error))
             all_good = False
     return all_good
 
@@ -205,8 +222,8 @@ def main(arguments):
         keys = sys.stdin.buffer.read().removesuffix(b"\n").split(b"\n")
     try:
         loaded = load(path)
-    except (Corrupt, Unsupported) as error:
-        print(f"{path}: {type(error).__name__.lower()}: {error}", file=sys.stderr)
+    except (Corrupt, Unsupported, OSError) as error:
+        print(f"{path}: {verdict(error)}", file=sys.stderr)
         return False
     facts = ["format", "k", "num_blocks", "hash_name", "seed", "count", "dirty"]
     print(*(f"{fact}={getattr(loaded, fact)}" for fact in facts))

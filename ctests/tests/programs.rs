@@ -29,6 +29,12 @@ fn small_stack() {
     Program::new("small_stack", Library::Static).run(&[]);
 }
 
+/// A program that was compiled with the first release's header, and runs with today's library.
+#[test]
+fn older_structs() {
+    Program::new("older_structs", Library::Shared).run(&[]);
+}
+
 /// `--wrap` is an option of the linkers on Linux.
 #[cfg(target_os = "linux")]
 #[test]

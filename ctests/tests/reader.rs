@@ -1,8 +1,9 @@
 //! docs/format.md says enough: a reader that was written from it (`reader/read_filter.py`), without any code of the
 //! library, gives the library's answers and refuses what the library refuses.
 
-use gloom_ctests::{Library, Outcome, Program, folder, ours};
+use gloom_ctests::{Library, Outcome, Program, folder, ours, tool};
 use std::fs::{self, File};
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
@@ -149,4 +150,20 @@ fn refuses_damaged_v1() {
 #[test]
 fn refuses_damaged_native() {
     refuses_what_the_library_refuses("native", "native-2-7-1-1", 192..65536);
+}
+
+/// Neither of them waits for somebody to write to a FIFO; or this test does not end.
+#[test]
+fn refuses_what_is_no_regular_file() {
+    let files = Files::new("special");
+    let path = |name: &str| files.0.join(name);
+    let mut mkfifo = tool("mkfifo", "coreutils");
+    Outcome::of(mkfifo.arg(path("fifo"))).must_succeed();
+    symlink("fifo", path("link")).expect("target is writable");
+    let paths = ["fifo", "link", ".", "missing"].map(path);
+    let paths = [&paths[..], &["/dev/zero".into()]].concat();
+    let (library, reader) = verdicts(&paths);
+    assert_eq!((&library, &reader), (&vec!["io".to_owned(); paths.len()], &library));
+    let outcome = Outcome::of(self::reader().arg(path("fifo")).arg("key"));
+    assert!(!outcome.status.success() && outcome.output.contains("no regular file"), "{outcome}");
 }

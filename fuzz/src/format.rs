@@ -187,9 +187,7 @@ fn read_native(
     let allow_dirty = matches!(reader, Reader::Map { allow_dirty: true, .. });
     let of_this_boot = state[16..32] == boot && boot != [0; 16];
     unless(!dirty || of_this_boot || allow_dirty, GLOOM_ERR_CORRUPT)?;
-    if matches!(reader, Reader::Whole | Reader::Stream) {
-        accepted(accept(&image))?;
-    }
+    accepted(accept(&image))?;
     // In pieces of 4096 bytes, as a stream is read: a zero that is none shows before the end does.
     while bytes.at < PADDING.end {
         let piece = bytes.take(4096.min(PADDING.end - bytes.at))?;

@@ -24,7 +24,7 @@ struct Plan {
     kind: i32,
     num_shards: u32,
     max_bytes: u64,
-    small_pages: bool,
+    flags: u32,
     /// Whether the target of a merge fits.
     target: u8,
     /// How far the data is from an aligned address.
@@ -57,7 +57,7 @@ impl Plan {
             kind: [0, 1, 2, 3, 0, 1, 2, 3, 4, -1][usize::from(bytes[6] % 10)],
             num_shards: [0, 0, 0, 1, 2, 4, 16, 3, 65536, 131_072][usize::from(bytes[7] % 10)],
             max_bytes: if bytes[8] < 128 { MAX_BYTES } else { u64::from(bytes[8] - 127) * 64 },
-            small_pages: bytes[1] & 1 == 1,
+            flags: [0, GLOOM_FLAG_SMALL_PAGES, GLOOM_FLAG_SPECIAL_FILES, 5][usize::from(bytes[1] % 4)],
             target: bytes[9],
             misaligned: usize::from(bytes[10] % 64),
             chunks: bytes[11],
@@ -110,17 +110,21 @@ impl Plan {
         gloom_load_options {
             struct_size: size_of::<gloom_load_options>(),
             kind: self.kind,
-            flags: u32::from(self.small_pages),
+            flags: self.flags,
             num_shards: self.num_shards,
             reserved: 0,
             max_bytes: self.max_bytes,
         }
     }
 
+    fn is_too_large(&self, image: &Image) -> bool {
+        image.num_blocks.saturating_mul(64) > self.max_bytes
+    }
+
     /// What options make of a filter that is otherwise fine.
     fn accept(&self, image: &Image) -> gloom_status {
         let is_sharded = self.kind == GLOOM_KIND_SHARDED;
-        if image.num_blocks.saturating_mul(64) > self.max_bytes {
+        if self.is_too_large(image) {
             GLOOM_ERR_LIMIT
         } else if self.num_shards != 0
             && (!is_sharded
@@ -373,6 +377,7 @@ fn check_file(plan: &Plan, data: &[u8], predicted: &Result<Image, Refusal>) {
                 let _ = std::panic::catch_unwind(|| filter.map(|filter| filter.add(b"")));
             }
         }
+        check_map_with_limit(plan, for_c, data, flags);
         assert!(std::fs::read(&path).expect("it is there") == data, "a reader changed the file");
         check_writing(&path, for_c, data, flags);
         std::fs::write(&path, data).expect("files can be written");
@@ -400,12 +405,37 @@ fn check_inspect(path: *const std::ffi::c_char, data: &[u8]) {
     assert_eq!((info.fp_rate, info.dirty, info.hash), (image.fp_rate, image.dirty.into(), image.hash));
 }
 
+fn reader_of(flags: u32) -> Reader {
+    Reader::Map { verify: flags & GLOOM_MAP_VERIFY != 0, allow_dirty: flags & GLOOM_MAP_ALLOW_DIRTY != 0 }
+}
+
+/// What is too large is refused to writers, too, before they change anything.
+fn check_map_with_limit(plan: &Plan, path: *const std::ffi::c_char, data: &[u8], flags: u32) {
+    let image = format::read(data, reader_of(flags), format::boot_id(), |image| {
+        if plan.is_too_large(image) { GLOOM_ERR_LIMIT } else { GLOOM_OK }
+    });
+    let mut options = gloom_map_options {
+        struct_size: size_of::<gloom_map_options>(),
+        flags,
+        reserved: 0,
+        max_bytes: plan.max_bytes,
+    };
+    let status = status_of(&image);
+    // SAFETY: here and below pointers to what is here.
+    let mapped =
+        expect_filter(status, |out, error| unsafe { gloom_map_with_options(path, &options, out, error) });
+    if let (Some(mapped), Ok(image)) = (mapped, image) {
+        check_mapped(&mapped, &image);
+    }
+    if status == GLOOM_ERR_LIMIT {
+        options.flags |= GLOOM_MAP_READ_WRITE;
+        expect_filter(status, |out, error| unsafe { gloom_map_with_options(path, &options, out, error) });
+    }
+}
+
 /// Maps the file for writing, adds a key, closes it and looks at the file.
 fn check_writing(path: &std::path::Path, for_c: *const std::ffi::c_char, data: &[u8], flags: u32) {
-    let reader = Reader::Map {
-        verify: flags & GLOOM_MAP_VERIFY != 0,
-        allow_dirty: flags & GLOOM_MAP_ALLOW_DIRTY != 0,
-    };
+    let reader = reader_of(flags);
     let image = format::read(data, reader, format::boot_id(), |_| GLOOM_OK);
     let flags = flags | GLOOM_MAP_READ_WRITE;
     // SAFETY: here and below pointers to what is here.
@@ -437,7 +467,7 @@ fn check_writing(path: &std::path::Path, for_c: *const std::ffi::c_char, data: &
 
 fn check_mapped(mapped: &Handle, image: &Image) {
     // SAFETY: a live handle.
-    assert!(unsafe { gloom_is_mapped(mapped.get()) });
+    assert!(unsafe { gloom_is_mapped(mapped.get()) && !gloom_is_stale(mapped.get()) });
     check_same(mapped, &Image { count: image.count.wrapping_add(image.live), ..image.clone() });
 }
 

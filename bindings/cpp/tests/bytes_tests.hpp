@@ -13,6 +13,8 @@
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <sys/stat.h>
+#include <thread>
 #include <unistd.h>
 #include <vector>
 
@@ -235,6 +237,54 @@ TEST_F(Files, Map) {
     EXPECT_TRUE(reader.test("third"));
     EXPECT_FAILURE(reader.add("fourth"), errc::read_only, "");
     EXPECT_FAILURE(filter::map_create(path("map"), wanted), errc::io, "");
+}
+
+TEST_F(Files, MapWithLimit) {
+    const filter f = some();
+    MUST_DO(f.save(path("map")));
+    gloom::map_options wanted;
+    for (const bool writing : {false, true}) {
+        wanted.read_write = writing;
+        wanted.max_bytes = f.num_blocks() * 64 - 1;
+        EXPECT_FAILURE(filter::map(path("map"), wanted), errc::limit, "max_bytes");
+        wanted.max_bytes++;
+        const filter mapped = must(filter::map(path("map"), wanted));
+        EXPECT_EQ(mapped, f);
+        EXPECT_EQ(mapped.is_read_only(), !writing);
+    }
+}
+
+TEST_F(Files, Stale) {
+    const filter f = some();
+    MUST_DO(f.save(path("map")));
+    filter mapped = must(filter::map(path("map")));
+    EXPECT_FALSE(mapped.is_stale());
+    MUST_DO(some(8).save(path("map")));
+    EXPECT_TRUE(mapped.is_stale());
+    EXPECT_EQ(mapped, f);
+    mapped = must(filter::map(path("map")));
+    EXPECT_FALSE(mapped.is_stale());
+    std::filesystem::remove(path("map"));
+    EXPECT_TRUE(mapped.is_stale());
+    EXPECT_FALSE(filter().is_stale());
+}
+
+TEST_F(Files, SpecialFiles) {
+    const filter f = some();
+    const auto bytes = must(f.serialize());
+    ASSERT_EQ(mkfifo(path("fifo").c_str(), 0600), 0);
+    EXPECT_FAILURE(filter::load(path("fifo")), errc::io, "FIFO"); // and waits for nobody
+    EXPECT_FAILURE(filter::map(path("fifo")), errc::io, "FIFO");
+    EXPECT_FAILURE(gloom::inspect(path("fifo")), errc::io, "FIFO");
+    EXPECT_FAILURE(filter::load(folder_), errc::io, "folder");
+    std::thread writer([&] {
+        std::ofstream(path("fifo"), std::ios::binary)
+            .write(reinterpret_cast<const char *>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+    });
+    gloom::load_options wanted;
+    wanted.special_files = true;
+    EXPECT_EQ(must(filter::load(path("fifo"), wanted)), f);
+    writer.join();
 }
 
 } // namespace bytes_tests

@@ -83,6 +83,7 @@ TEST(Filter, Facts) {
     EXPECT_NE(f.simd_level(), nullptr);
     EXPECT_FALSE(f.is_mapped());
     EXPECT_FALSE(f.is_read_only());
+    EXPECT_FALSE(f.is_stale());
     EXPECT_NEAR(f.predict_fp_rate(100000), 0.01, 0.0005);
     EXPECT_EQ(f.predict_fp_rate(100000), gloom::predict_fp_rate(f.num_blocks(), f.k(), 100000));
     EXPECT_EQ(f.fill_ratio(), 0.0);

@@ -9,7 +9,61 @@ use crate::handle::{Handle, expect, expect_filter};
 use gloom::capi::*;
 use libfuzzer_sys::arbitrary::Result;
 use std::ffi::c_char;
+use std::ptr::null;
 use std::rc::Rc;
+
+/// How a file is mapped.
+enum How {
+    Flags(u32),
+    Options(Option<gloom_map_options>),
+}
+
+impl How {
+    fn new(input: Input<'_, '_>) -> Result<How> {
+        let flags = match input.arbitrary::<u8>()? {
+            flags @ 0..200 => return Ok(How::Flags(u32::from(flags) % 8)),
+            flags @ 200..240 => u32::from(flags) % 8,
+            _ => return Ok(How::Flags(input.arbitrary()?)),
+        };
+        let mut options = gloom_map_options {
+            struct_size: size_of::<gloom_map_options>(),
+            flags,
+            reserved: 0,
+            max_bytes: 0,
+        };
+        match input.arbitrary::<u8>()? {
+            0..40 => return Ok(How::Options(None)),
+            40..100 => {}
+            100..220 => options.max_bytes = u64::from(input.arbitrary::<u8>()?) * 32,
+            220..230 => options.flags = input.arbitrary()?,
+            230..240 => options.reserved = input.arbitrary()?,
+            _ => options.struct_size = *input.choose(&[0, 8, 23, 4097, usize::MAX])?,
+        }
+        Ok(How::Options(Some(options)))
+    }
+
+    fn flags(&self) -> u32 {
+        match self {
+            How::Flags(flags) => *flags,
+            How::Options(options) => options.map_or(0, |options| options.flags),
+        }
+    }
+
+    fn are_wrong(&self) -> bool {
+        let is_wrong = |options: &gloom_map_options| {
+            options.struct_size != size_of::<gloom_map_options>() || options.reserved != 0
+        };
+        self.flags() > 7 || matches!(self, How::Options(Some(options)) if is_wrong(options))
+    }
+
+    fn allows(&self, num_blocks: u64) -> bool {
+        let max_bytes = match self {
+            How::Options(Some(options)) => options.max_bytes,
+            _ => 0,
+        };
+        max_bytes == 0 || num_blocks * 64 <= max_bytes
+    }
+}
 
 impl World {
     /// One of the files, seldom one in a folder that is not there.
@@ -68,19 +122,25 @@ impl World {
 
     pub fn map(&mut self, input: Input<'_, '_>, at: usize) -> Result<()> {
         let (from, path) = self.some_path(input)?;
-        let flags = match input.arbitrary::<u8>()? {
-            flags @ 0..240 => u32::from(flags) % 8,
-            _ => input.arbitrary()?,
-        };
+        let how = How::new(input)?;
         let status = match self.file(from) {
-            _ if flags > 7 => GLOOM_ERR_INVALID_ARGUMENT,
+            _ if how.are_wrong() => GLOOM_ERR_INVALID_ARGUMENT,
             None => GLOOM_ERR_IO,
             Some(file) if file.format == GLOOM_FORMAT_V1 => GLOOM_ERR_UNSUPPORTED,
+            Some(file) if !how.allows(file.plan.num_blocks) => GLOOM_ERR_LIMIT,
             Some(_) => GLOOM_OK,
         };
-        let mapped = expect_filter(status, |out, error| unsafe { gloom_map(path, flags, out, error) });
+        let mapped = expect_filter(status, |out, error| unsafe {
+            match &how {
+                How::Flags(flags) => gloom_map(path, *flags, out, error),
+                How::Options(options) => {
+                    let options = options.as_ref().map_or(null(), |options| &raw const *options);
+                    gloom_map_with_options(path, options, out, error)
+                }
+            }
+        });
         if let (Some(mapped), Some(file)) = (mapped, self.file(from)) {
-            self.put_mapped(at, mapped, from, file.state.clone(), flags & GLOOM_MAP_READ_WRITE != 0);
+            self.put_mapped(at, mapped, from, file.state.clone(), how.flags() & GLOOM_MAP_READ_WRITE != 0);
         } else {
             self.verify_files();
         }

@@ -17,6 +17,7 @@ use libfuzzer_sys::arbitrary::{Result, Unstructured};
 use model::{File, Key, Model};
 use std::ffi::{CStr, CString};
 use std::path::PathBuf;
+use std::rc::Rc;
 
 type Input<'a, 'b> = &'a mut Unstructured<'b>;
 
@@ -153,9 +154,16 @@ impl World {
             assert_eq!(gloom_fp_rate(filter), model.plan.fp_rate);
             assert_eq!(gloom_is_mapped(filter), model.file.is_some());
             assert_eq!(gloom_is_read_only(filter), model.is_read_only());
+            assert_eq!(gloom_is_stale(filter), self.is_stale(model));
             assert_eq!(gloom_count(filter), model.count());
         }
         assert!(handle.has_blocks(&model.content.bits.borrow()), "other bits than the model's");
+    }
+
+    /// Is it a map of a file that was replaced or removed?
+    fn is_stale(&self, model: &Model) -> bool {
+        let is_there = |state| self.files.iter().flatten().any(|file| Rc::ptr_eq(&file.state, state));
+        model.file.as_ref().is_some_and(|(state, _)| !is_there(state))
     }
 
     /// Files that nobody writes are what they should be, byte for byte.
@@ -203,7 +211,7 @@ impl World {
                 assert_eq!((fill, estimate, rate, memory), (1.0, u64::MAX, 1.0, 0));
                 assert_eq!((gloom_num_blocks(filter), gloom_k(filter), gloom_num_shards(filter)), (0, 0, 0));
                 assert_eq!((gloom_kind_of(filter), gloom_seed(filter), gloom_count(filter)), (0, 0, 0));
-                assert_eq!(gloom_hash_kind(filter), 0);
+                assert_eq!((gloom_hash_kind(filter), gloom_is_stale(filter)), (0, false));
                 assert!(
                     gloom_blocks(filter).is_null() && !gloom_is_mapped(filter) && !gloom_is_read_only(filter)
                 );

@@ -48,7 +48,7 @@ impl LoadOptions {
     pub fn are_wrong(&self) -> bool {
         self.0.is_some_and(|options| {
             options.struct_size != size_of::<gloom_load_options>()
-                || options.flags & !GLOOM_FLAG_SMALL_PAGES != 0
+                || options.flags & !(GLOOM_FLAG_SMALL_PAGES | GLOOM_FLAG_SPECIAL_FILES) != 0
                 || options.reserved != 0
                 || !(0..=3).contains(&options.kind)
         })

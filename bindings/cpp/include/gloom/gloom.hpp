@@ -449,11 +449,13 @@ struct load_options {
     std::uint32_t num_shards = 0; // sharded only; 0: the library chooses
     std::uint64_t max_bytes = 0;  // of the blocks; 0: no limit
     bool small_pages = false;     // no huge pages
+    bool special_files = false;   // load also from FIFOs and devices, and wait for whoever writes to them
 
     [[nodiscard]] gloom_load_options to_c() const noexcept {
         gloom_load_options c = GLOOM_LOAD_OPTIONS_INIT;
         c.kind = static_cast<std::int32_t>(kind);
-        c.flags = small_pages ? std::uint32_t{GLOOM_FLAG_SMALL_PAGES} : 0U;
+        c.flags = (small_pages ? std::uint32_t{GLOOM_FLAG_SMALL_PAGES} : 0U) |
+                  (special_files ? std::uint32_t{GLOOM_FLAG_SPECIAL_FILES} : 0U);
         c.num_shards = num_shards;
         c.max_bytes = max_bytes;
         return c;
@@ -462,13 +464,18 @@ struct load_options {
 
 // How a file is mapped.
 struct map_options {
-    bool read_write = false;  // otherwise adds end in errc::read_only
-    bool verify = false;      // read all of it and check its checksum
-    bool allow_dirty = false; // also if adds may have been lost, because the system failed
+    bool read_write = false;     // otherwise adds end in errc::read_only
+    bool verify = false;         // read all of it and check its checksum
+    bool allow_dirty = false;    // also if adds may have been lost, because the system failed
+    std::uint64_t max_bytes = 0; // of the blocks; 0: no limit
 
-    [[nodiscard]] std::uint32_t to_c() const noexcept {
-        return (read_write ? std::uint32_t{GLOOM_MAP_READ_WRITE} : 0U) | (verify ? std::uint32_t{GLOOM_MAP_VERIFY} : 0U) |
-               (allow_dirty ? std::uint32_t{GLOOM_MAP_ALLOW_DIRTY} : 0U);
+    [[nodiscard]] gloom_map_options to_c() const noexcept {
+        gloom_map_options c = GLOOM_MAP_OPTIONS_INIT;
+        c.flags = (read_write ? std::uint32_t{GLOOM_MAP_READ_WRITE} : 0U) |
+                  (verify ? std::uint32_t{GLOOM_MAP_VERIFY} : 0U) |
+                  (allow_dirty ? std::uint32_t{GLOOM_MAP_ALLOW_DIRTY} : 0U);
+        c.max_bytes = max_bytes;
+        return c;
     }
 };
 
@@ -961,14 +968,16 @@ public:
             return gloom_save(get(), path.c_str(), static_cast<std::int32_t>(as), why);
         });
     }
+    // What is no regular file is errc::io (ENODEV), without waiting, unless wanted.special_files.
     [[nodiscard]] static outcome<filter> load(path_view path, const load_options &wanted = {}) {
         const gloom_load_options c = wanted.to_c();
         return make([&](gloom_filter **out, gloom_error *why) { return gloom_load(path.c_str(), &c, out, why); });
     }
     // Uses a native file where it is; processes that map it share its memory.
     [[nodiscard]] static outcome<filter> map(path_view path, const map_options &wanted = {}) {
+        const gloom_map_options c = wanted.to_c();
         return make([&](gloom_filter **out, gloom_error *why) {
-            return gloom_map(path.c_str(), wanted.to_c(), out, why);
+            return gloom_map_with_options(path.c_str(), &c, out, why);
         });
     }
     // Makes the file, too. It must not exist.
@@ -978,6 +987,8 @@ public:
             return gloom_map_create(path.c_str(), &c, out, why);
         });
     }
+    // Should a mapped filter be mapped again, because its file was replaced or removed? See gloom.h.
+    [[nodiscard]] bool is_stale() const noexcept { return gloom_is_stale(get()); }
     // Waits until all adds to a mapped filter are on the disk. Once it has failed with errc::io it always does: see gloom.h.
     outcome<void> sync() {
         return call([&](gloom_error *why) { return gloom_sync(get(), why); });
