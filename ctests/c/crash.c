@@ -511,7 +511,7 @@ static void fail_at_each(const operation *it, fault what, int error_number)
         at++;
         faults.error = error_number;
         it->prepare();
-        uint64_t open_before = open_files() - (mapped != NULL);
+        uint64_t open_before = open_files() - (mapped != NULL ? 2 : 0); /* a map has its file and its folder open */
         uint64_t failed_before = atomic_load(&checks_failed);
         faults_arm(what, at);
         gloom_status status = it->act(&error);

@@ -140,7 +140,9 @@ static void not_created(void)
         {GLOOM_KIND_SHARDED, 0, 7, 0, 10, 0, 0, GLOOM_ERR_INVALID_ARGUMENT, "kind"},
         {GLOOM_KIND_SHARDED, 0, 7, 2, 10, 0, 0, GLOOM_ERR_INVALID_ARGUMENT, "kind"},
         {4, 0, 7, 0, 10, 0, 0, GLOOM_ERR_INVALID_ARGUMENT, "kind"},
-        {0, 2, 7, 0, 10, 0, 0, GLOOM_ERR_INVALID_ARGUMENT, "flags"},
+        {0, GLOOM_FLAG_SIPHASH, 7, 0, 10, 0, 0, GLOOM_ERR_INVALID_ARGUMENT, "seed"},
+        {0, GLOOM_FLAG_SPECIAL_FILES, 7, 0, 10, 0, 0, GLOOM_ERR_INVALID_ARGUMENT, "flags"},
+        {0, 8, 7, 0, 10, 0, 0, GLOOM_ERR_INVALID_ARGUMENT, "flags"},
         {0, 0, 2, 0, 10, 0, 0, GLOOM_ERR_INVALID_ARGUMENT, "k"},
         {0, 0, 0, 0, 10, 0, 0, GLOOM_ERR_INVALID_ARGUMENT, "k"},
         {0, 0, 7, 0, 0, 0, 0, GLOOM_ERR_INVALID_ARGUMENT, "num_blocks"},
@@ -758,6 +760,50 @@ static void replaced_by_strangers(void)
     CONTEXT("%s", "");
 }
 
+/* Whatever is done to the name, a map tells that it is no longer the file of that name, also if the file has another. */
+static void stale_maps(void)
+{
+    enum { REMOVED, REPLACED, RENAMED, REPLACED_WITH_SECOND_NAME, SAVED_OVER, WAYS };
+    gloom_filter *another = make_filter(GLOOM_KIND_PLAIN, 10, 7, 0);
+    for (int way = 0; way < WAYS; way++) {
+        CONTEXT("way %d", way);
+        gloom_free(create_map(100, 0));
+        gloom_filter *reader = open_map(0), *writer = way == SAVED_OVER ? NULL : open_map(GLOOM_MAP_READ_WRITE);
+        CHECK(!gloom_is_stale(reader) && !gloom_is_stale(writer));
+        REQUIRE(chmod(PATH, 0600) == 0);
+        CHECK(!gloom_is_stale(reader) && !gloom_is_stale(writer));
+        switch (way) {
+        case REMOVED:
+            REQUIRE(unlink(PATH) == 0);
+            break;
+        case REPLACED_WITH_SECOND_NAME:
+            REQUIRE(link(PATH, path_of("second")) == 0);
+            CHECK(!gloom_is_stale(reader) && !gloom_is_stale(writer));
+            /* fall through */
+        case REPLACED:
+            write_file(path_of("other"), "something else", 14);
+            REQUIRE(rename(path_of("other"), PATH) == 0);
+            break;
+        case RENAMED:
+            REQUIRE(rename(PATH, path_of("second")) == 0);
+            break;
+        default:
+            CHECK_OK(gloom_save(another, PATH, GLOOM_FORMAT_NATIVE, NULL));
+        }
+        CHECK(gloom_is_stale(reader));
+        CHECK(way == SAVED_OVER || gloom_is_stale(writer));
+        gloom_free(writer);
+        CHECK(gloom_is_stale(reader));
+        gloom_free(reader);
+        unlink(PATH);
+        unlink(path_of("second"));
+    }
+    CHECK(!gloom_is_stale(another));
+    gloom_free(another);
+    CHECK_U64(names_in(folder), 0);
+    CONTEXT("%s", "");
+}
+
 /* -- fork -- */
 
 static gloom_filter *inherited;
@@ -1081,6 +1127,7 @@ int main(int argc, char **argv)
     written_as_any_filter();
     saves_onto_maps();
     replaced_by_strangers();
+    stale_maps();
     forks();
     flags();
     a_large_map();

@@ -15,11 +15,13 @@ use std::ffi::c_char;
 /// to the disk, the new one is there already.) On return the new one is on the disk. Others may add meanwhile: the
 /// file holds every key whose add had returned before the call.
 ///
-/// Symbolic links are followed, but none of another user in a sticky folder that all may write (GLOOM_ERR_IO with EACCES).
-/// Only regular files are replaced. A process that is killed leaves at most one file, .NAME.gloom-... in the same
-/// folder, which the next save to the path removes. If the old one has the same owner, the new one gets its permissions (those of the group only
-/// if that is the same, too), but never set-user-id, set-group-id or sticky; else it gets those of any new file. An old
-/// file that may be neither read nor written is not replaced: it could be mapped.
+/// Symbolic links are followed, but none of another user in a sticky folder that all may write (GLOOM_ERR_IO with
+/// EACCES). Only regular files are replaced. A process that is killed leaves at most one file, .NAME.gloom-... in the
+/// same folder, which the next save to the path removes.
+///
+/// If the old file has the owner of the new one, the new one gets its permissions (those of the group only if that is
+/// the same, too), but never set-user-id, set-group-id or sticky; else it gets those of any new file. An old file that
+/// may be neither read nor written is not replaced: it could be mapped.
 ///
 /// GLOOM_ERR_NULL, GLOOM_ERR_INVALID_ARGUMENT (format), GLOOM_ERR_UNSUPPORTED (v1 holds no seed),
 /// GLOOM_ERR_BUSY (the file is mapped for writing), GLOOM_ERR_IO.
@@ -210,9 +212,9 @@ fn map_options(flags: u32, max_bytes: u64) -> Result<MapOptions, Error> {
     })
 }
 
-/// Returns true if a mapped filter should be mapped again, because its map is no longer what the path led to: the file was
-/// replaced (gloom_save by another process, rename) or removed; or, on overlayfs, a writer opened a file of the image
-/// after this map, got a copy of it, and adds to the copy. Returns false for a filter in memory and for NULL.
+/// Returns true if a mapped filter should be mapped again, because its map is no longer what the path led to: the file
+/// was replaced (gloom_save by another process, rename), renamed or removed; or, on overlayfs, a writer opened a file of
+/// the image after this map, got a copy of it, and adds to the copy. Returns false for a filter in memory and for NULL.
 ///
 /// Threads: any number at once. Costs two calls to the system.
 #[unsafe(no_mangle)]

@@ -17,7 +17,7 @@ use crate::panics::may_panic;
 use crate::sync::{AtomicBool, Ordering::Relaxed};
 use crate::sys::{Lock, Mapping, Process, boot_id, reserve};
 use std::fs::File;
-use std::os::unix::fs::{FileExt, MetadataExt};
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
@@ -40,6 +40,8 @@ pub(crate) struct MappedFile {
     /// Holds the lock of a writer.
     file: File,
     writable: bool,
+    /// Where it was found, once it is mapped.
+    place: Option<Place>,
     /// The process that mapped it. A child after a fork shares the lock, and must not end it.
     process: Process,
     /// Adds may be missing on the disk, as in a file whose state says so.
@@ -57,7 +59,7 @@ impl Filter {
     /// header and length; format v1 is [`Error::Unsupported`].
     pub fn map(path: &Path, options: &MapOptions) -> Result<Filter, Error> {
         let place = Place::of(path, Last::Use)?;
-        unless_changed(&place, || Filter::map_once(&place, options))
+        unless_changed(&place, || Filter::map_once(&place, options)).map(|filter| filter.found_at(place))
     }
 
     fn map_once(place: &Place, options: &MapOptions) -> Result<Filter, Error> {
@@ -141,7 +143,7 @@ impl Filter {
         new.file.sync_all().map_err(&failed)?;
         let mapping = Mapping::new(&new.file, info.bytes, true)?;
         let blocks = Blocks::mapped(mapping, PAYLOAD, info.num_blocks);
-        Filter::of_mapped(blocks, &info, true, || {
+        let filter = Filter::of_mapped(blocks, &info, true, || {
             let file = new.file.try_clone().map_err(&failed)?;
             match new.name() {
                 Ok(true) => Ok(MappedFile::new(file, true)),
@@ -156,11 +158,14 @@ impl Filter {
                     Err(error)
                 }
             }
-        })
+        })?;
+        drop(new);
+        Ok(filter.found_at(place))
     }
 
     /// Does the map show something else than what the path led to, so that the file should be mapped again? True if the
-    /// file was replaced (a save, a rename) or removed; and if it is one of a container's image that a writer has
+    /// file was replaced (a save, a rename) or removed (its name in its folder counts; that the folder is where it was is
+    /// not looked at); and if it is one of a container's image that a writer has
     /// opened since (overlayfs: the writer got a copy, whose adds are never seen here). False in memory.
     ///
     /// Cost: two calls to the system.
@@ -193,6 +198,7 @@ impl MappedFile {
         MappedFile {
             file,
             writable,
+            place: None,
             process: Process::this(),
             failed: AtomicBool::new(false),
             syncs: Mutex::new(()),
@@ -204,6 +210,10 @@ impl MappedFile {
         let clean = mapping.number(STATE).load(Relaxed);
         // Wraps, so that the live count can also take away.
         clean.wrapping_add(mapping.number(LIVE_COUNT).load(Relaxed))
+    }
+
+    pub fn found_at(&mut self, place: Place) {
+        self.place = Some(place);
     }
 
     pub fn reset_count(&self, mapping: &Mapping) {
@@ -232,10 +242,10 @@ impl MappedFile {
     }
 
     fn is_stale(&self, mapping: &Mapping) -> bool {
-        let is_removed = self.file.metadata().is_ok_and(|metadata| metadata.nlink() == 0);
         // The file and its map are the same bytes. Overlayfs reads a file that was copied from the copy, while its map
         // stays what it was. More than once, since a writer may come or go in between.
-        is_removed || (0..3).all(|_| self.differs(mapping))
+        self.place.as_ref().is_some_and(|place| place.has_lost(&self.file))
+            || (0..3).all(|_| self.differs(mapping))
     }
 
     fn differs(&self, mapping: &Mapping) -> bool {

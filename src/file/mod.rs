@@ -18,3 +18,4 @@ mod special;
 
 pub use map::MapOptions;
 pub(crate) use map::MappedFile;
+pub(crate) use place::Place;

@@ -14,7 +14,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 /// A name in a folder.
-pub(super) struct Place {
+pub(crate) struct Place {
     pub folder: Folder,
     pub name: Name,
     /// The name is a link of /proc, such as /dev/stdin leads to, which only the system can follow.
@@ -33,7 +33,7 @@ pub(super) enum Last {
 }
 
 impl Place {
-    pub fn of(path: &Path, last: Last) -> Result<Place, Error> {
+    pub(super) fn of(path: &Path, last: Last) -> Result<Place, Error> {
         walk(path.as_os_str().as_bytes(), last).map_err(Error::io("opening the folder of the file"))
     }
 
@@ -52,6 +52,19 @@ impl Place {
     /// Is this the file that is there?
     pub fn has(&self, file: &File) -> bool {
         file.metadata().is_ok_and(|file| self.look().is_ok_and(|named| named.is_of(&file)))
+    }
+
+    /// Is it certain that this file, which was there, is there no longer?
+    pub fn has_lost(&self, file: &File) -> bool {
+        let Ok(file) = file.metadata() else {
+            return false;
+        };
+        match self.look() {
+            // A link of /proc may be one of a descriptor that has been closed since.
+            _ if self.by_link => file.nlink() == 0,
+            Ok(named) => !named.is_of(&file),
+            Err(error) => error.kind() == io::ErrorKind::NotFound,
+        }
     }
 }
 

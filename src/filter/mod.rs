@@ -353,6 +353,14 @@ impl Filter {
         })
     }
 
+    /// Remembers where the file of a map was found.
+    pub(crate) fn found_at(mut self, place: crate::file::Place) -> Filter {
+        if let Some(file) = &mut self.file {
+            file.found_at(place);
+        }
+        self
+    }
+
     pub(crate) fn mapped_file(&self) -> Option<&crate::file::MappedFile> {
         self.file.as_ref()
     }
