@@ -213,7 +213,7 @@ impl fmt::Display for Error {
             Error::Cancelled => f.write_str("a callback asked to stop"),
             Error::ReadOnly => f.write_str("the filter is mapped read-only"),
             Error::Busy => {
-                f.write_str("the file is mapped for writing; save to another path, or close the map first")
+                f.write_str("the file is in use: mapped for writing, or being replaced; save to another path, or close the map first")
             }
             Error::MissingChecksum { length } => write!(
                 f,

@@ -1311,6 +1311,68 @@ static void test_full_disk(void)
     check_whole(OLD_KEYS);
 }
 
+/* Between the first hole that is filled and the failure, another writer comes, adds and goes. What the failed one gives back
+ * is not what he has written. */
+
+static bool has_come;
+
+static void come_and_add(const char *name, int file, void *address)
+{
+    (void)file, (void)address;
+    if (strcmp(name, "fallocate") != 0 || has_come)
+        return;
+    faults.counting = false;
+    has_come = true;
+    REQUIRE(maps(GLOOM_MAP_READ_WRITE, &other));
+    add_numbers(other, 0, MANY_KEYS);
+    close_other();
+    faults.counting = true;
+}
+
+/* An empty filter whose blocks are two holes. */
+static void prepare_sparse_blocks(void)
+{
+    enum { PAGE = 4096, MIDDLE = NATIVE_BLOCKS + 8 * PAGE };
+    gloom_filter *filter = make_filter(GLOOM_KIND_PLAIN, MANY_BLOCKS, K, 0);
+    size_t len;
+    unsigned char *bytes = bytes_of(filter, GLOOM_FORMAT_NATIVE, &len);
+    empty_folder();
+    int file = open(target(), O_RDWR | O_CREAT, 0666);
+    REQUIRE(file >= 0 && ftruncate(file, (off_t)len) == 0 && pwrite(file, bytes, PAGE, 0) == PAGE);
+    REQUIRE(pwrite(file, bytes, 1, MIDDLE) == 1 && pwrite(file, "", 1, MIDDLE) == 1);
+    REQUIRE(pwrite(file, bytes + len - NATIVE_TRAILER_SIZE, NATIVE_TRAILER_SIZE, (off_t)(len - NATIVE_TRAILER_SIZE)) ==
+            NATIVE_TRAILER_SIZE);
+    close(file);
+    free(bytes);
+    gloom_free(filter);
+}
+
+static void test_failing_open_meets_a_writer(void)
+{
+    const char *struck;
+    unsigned at = 0, met = 0;
+    do {
+        prepare_sparse_blocks();
+        has_come = false;
+        faults.after = come_and_add;
+        faults.error = ENOSPC;
+        faults_arm(FAULT_FAIL, ++at);
+        gloom_status status = open_for_writing(NULL);
+        faults_disarm();
+        faults.after = NULL;
+        struck = faults.struck;
+        CONTEXT("an open with holes fails at call %u, %s", at, struck == NULL ? "none" : struck);
+        close_if_open();
+        if (!has_come)
+            continue;
+        if (is_sync(struck))
+            acknowledge_failure();
+        met += status != GLOOM_OK && struck != NULL && strcmp(struck, "fallocate") == 0;
+        check_whole(MANY_KEYS);
+    } while (struck != NULL);
+    CHECK(met > 0);
+}
+
 /* ---- no boot ---- */
 
 /* Where the boot may not be read, as in a sandbox, a file that a writer left counts as one of another boot. All else
@@ -1569,8 +1631,10 @@ int main(int argc, char **argv)
         meet("an open meets a sync that fails", prepare_old, open_for_writing, open_and_fail_to_sync, done_opening_slowly);
     else if (strcmp(what, "forgotten-mark") == 0)
         test_forgotten_mark();
-    else if (strcmp(what, "full-disk") == 0)
+    else if (strcmp(what, "full-disk") == 0) {
         test_full_disk();
+        test_failing_open_meets_a_writer();
+    }
     else if (strcmp(what, "no-boot") == 0)
         test_no_boot();
     else if (strcmp(what, "random") == 0)

@@ -9,6 +9,7 @@
 #include <sched.h>
 #include <sys/file.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/xattr.h>
 
 #include "filters.h"
@@ -190,6 +191,15 @@ static void lists(void)
     save();
     CHECK_U64(mode_of(spool("filter")), 0660);
     CHECK(getxattr(spool("filter"), "system.posix_acl_access", NULL, 0) == -1 && errno == ENODATA);
+
+    /* Of another group, the new one gets what the list gives its group, and not what the mask shows. */
+    REQUIRE(set_list(path_of("spool"), "system.posix_acl_default", 0, 6));
+    unlink(spool("filter"));
+    plant_file();
+    REQUIRE(removexattr(spool("filter"), "system.posix_acl_access") == 0);
+    REQUIRE(chown(spool("filter"), ROOT, NEIGHBOUR) == 0 && chmod(spool("filter"), 0660) == 0);
+    save();
+    CHECK_U64(mode_of(spool("filter")), 0600);
     unlink(spool("filter"));
     save(); /* a new file gets what the folder says */
     CHECK(getxattr(spool("filter"), "system.posix_acl_access", NULL, 0) > 0);
@@ -308,6 +318,14 @@ static void links_of_others(void)
             CHECK_U64(status_of(path_of("private/new")).st_uid, SERVICE);
         }
     }
+
+    CONTEXT("%s: a second name for a link of the service's own", place);
+    make_spool(01777);
+    make_private();
+    REQUIRE(symlink(path_of("private/secret"), path_of("private/link")) == 0);
+    REQUIRE(lchown(path_of("private/link"), SERVICE, SERVICE) == 0);
+    REQUIRE(linkat(AT_FDCWD, path_of("private/link"), AT_FDCWD, spool("link"), 0) == 0);
+    use_link_as(SERVICE, spool("link"), EACCES);
 
     CONTEXT("%s: a link of the folder's owner", place);
     make_spool(01777);
@@ -439,6 +457,11 @@ static void leftovers(void)
     save();
     CHECK(!exists(living));
 
+    /* Also where it has the name as well, as by linking and removing. */
+    REQUIRE(link(spool("filter"), dead) == 0);
+    save();
+    CHECK(!exists(dead));
+
     /* Also of one who may not write it. */
     make_left(dead);
     REQUIRE(chown(dead, SERVICE, SERVICE) == 0 && chmod(dead, 0400) == 0);
@@ -461,29 +484,59 @@ static void leftovers(void)
 
 /* ---- savers who may only read ---- */
 
-/* Of two who replace a file that neither may write, the second waits for the first: here, for whoever has that lock. */
-static void save_and_say_so(process *parent)
+/* ---- locks ---- */
+
+static int lock_to_hold; /* which byte */
+
+/* Puts a file there, and holds a lock of it until it is told to end. */
+static void put_and_lock(process *parent)
 {
-    become(SERVICE);
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = lock_to_hold, .l_len = 1};
+    gloom_filter *filter = a_filter();
+    become(NEIGHBOUR);
+    CHECK_OK(gloom_save(filter, spool("filter"), GLOOM_FORMAT_NATIVE, NULL));
+    gloom_free(filter);
+    REQUIRE(chmod(spool("filter"), 0666) == 0);
+    int file = open(spool("filter"), O_RDWR);
+    REQUIRE(file >= 0 && fcntl(file, F_OFD_SETLK, &lock) == 0);
     say(parent, 1);
-    save();
-    say(parent, 2);
+    hear_that(parent, 2);
+    close(file);
 }
 
-/* A line such as "1: -> FLOCK  ADVISORY  WRITE 4711 ..." in proc_locks(5). */
-static bool waits_for_flock(pid_t process)
+/* A stranger's file whose locks the stranger holds: nobody waits. */
+static void locks_of_others(void)
 {
-    char line[256], kind[16];
-    int id;
-    bool waits = false;
-    FILE *locks = fopen("/proc/locks", "r");
-    REQUIRE(locks != NULL);
-    while (fgets(line, sizeof line, locks) != NULL)
-        waits |= sscanf(line, "%*s -> %15s %*s %*s %d", kind, &id) == 2 && strcmp(kind, "FLOCK") == 0 && id == process;
-    (void)fclose(locks);
-    return waits;
+    for (lock_to_hold = 0; lock_to_hold < 2; lock_to_hold++) {
+        gloom_filter *filter = a_filter(), *map = NULL;
+        CONTEXT("%s: a stranger holds lock %d", place, lock_to_hold);
+        make_spool(01777);
+        process child = start_process(put_and_lock, (process){0});
+        hear_that(&child, 1);
+        CHECK_STATUS(gloom_save(filter, spool("filter"), GLOOM_FORMAT_NATIVE, NULL), GLOOM_ERR_BUSY);
+        CHECK_STATUS(gloom_map(spool("filter"), GLOOM_MAP_READ_WRITE, &map, NULL), GLOOM_ERR_BUSY);
+        CHECK_OK(gloom_map(spool("filter"), 0, &map, NULL));
+        gloom_free(map);
+        say(&child, 2);
+        end_process(&child);
+        map = NULL;
+        CHECK_OK(gloom_map(spool("filter"), GLOOM_MAP_READ_WRITE, &map, NULL));
+        gloom_free(map);
+        CHECK_OK(gloom_save(filter, spool("filter"), GLOOM_FORMAT_NATIVE, NULL));
+        gloom_free(filter);
+    }
 }
 
+static gloom_status status_to_expect;
+
+static void save_and_expect(void)
+{
+    gloom_filter *filter = a_filter();
+    CHECK_STATUS(gloom_save(filter, spool("filter"), GLOOM_FORMAT_NATIVE, NULL), status_to_expect);
+    gloom_free(filter);
+}
+
+/* Of two who replace a file that neither may write, one is told that it is in use. */
 static void savers_who_may_only_read(void)
 {
     CONTEXT("%s: savers who may only read", place);
@@ -492,15 +545,12 @@ static void savers_who_may_only_read(void)
     plant_file();
     int file = open(spool("filter"), O_RDONLY);
     REQUIRE(file >= 0 && flock(file, LOCK_EX) == 0);
-    process child = start_process(save_and_say_so, (process){0});
-    hear_that(&child, 1);
-    while (!waits_for_flock(child.id) && file_is(spool("filter"), "planted", 7))
-        sched_yield();
+    status_to_expect = GLOOM_ERR_BUSY;
+    as(SERVICE, save_and_expect);
     CHECK(file_is(spool("filter"), "planted", 7));
-    REQUIRE(flock(file, LOCK_UN) == 0);
-    hear_that(&child, 2);
-    end_process(&child);
     close(file);
+    status_to_expect = GLOOM_OK;
+    as(SERVICE, save_and_expect);
     CHECK_U64(status_of(spool("filter")).st_uid, SERVICE);
 }
 
@@ -515,6 +565,7 @@ static void all_tests(void)
     fifos();
     hidden_names_of_others();
     leftovers();
+    locks_of_others();
     savers_who_may_only_read();
     remove_tree(path_of("spool"));
     CONTEXT("%s", "");
@@ -661,6 +712,53 @@ static void sparse_on_a_small_disk(process *parent)
     gloom_free(map);
 }
 
+/* A mount whose links are not followed by the system. */
+static void mount_without_links(process *parent)
+{
+    const unsigned long no_links = 256; /* MS_NOSYMFOLLOW, since Linux 5.10 */
+    gloom_filter *filter = a_filter(), *out = NULL;
+    gloom_error error;
+    (void)parent;
+    CONTEXT("%s", "a mount whose links are not followed");
+    if (!unshare_mounts("a mount whose links are not followed"))
+        return;
+    REQUIRE(mkdir(path_of("mount"), 0755) == 0);
+    if (mount("none", path_of("mount"), "tmpfs", no_links, "size=16m") != 0) {
+        printf("NOT TESTED: no such mounts here\n");
+        CHECK(true);
+        return;
+    }
+    CHECK_OK(gloom_save(filter, path_of("mount/filter"), GLOOM_FORMAT_V1, NULL));
+    REQUIRE(symlink("filter", path_of("mount/link")) == 0);
+    fails_with(gloom_load(path_of("mount/link"), NULL, &out, &error), &error, ELOOP, "gloom_load");
+    fails_with(gloom_save(filter, path_of("mount/link"), GLOOM_FORMAT_V1, &error), &error, ELOOP, "gloom_save");
+    gloom_free(filter);
+}
+
+/* A user namespace, in which all users of outside look alike: the folder's owner and whoever made the link. */
+static void links_in_a_user_namespace(process *parent)
+{
+    (void)parent;
+    CONTEXT("%s", "a link in a user namespace");
+    make_spool(01777);
+    make_private();
+    (void)snprintf(link_target, sizeof link_target, "%s", path_of("private/secret"));
+    as(NEIGHBOUR, plant_link);
+    REQUIRE(setgid(SERVICE) == 0 && setuid(SERVICE) == 0);
+    if (unshare(CLONE_NEWUSER) != 0) {
+        printf("NOT TESTED: no user namespaces here\n");
+        CHECK(true);
+        return;
+    }
+    REQUIRE(prctl(PR_SET_DUMPABLE, 1) == 0); /* or /proc/self would not be its own */
+    int map = open("/proc/self/uid_map", O_WRONLY);
+    REQUIRE(map >= 0 && write(map, "0 12345 1", 9) == 9 && close(map) == 0);
+    CHECK_U64(status_of(path_of("spool")).st_uid, 65534);
+    (void)snprintf(path_to_use, sizeof path_to_use, "%s", spool("link"));
+    error_to_expect = EACCES;
+    use_in_every_way();
+}
+
 /* A jail without /proc: everything works; only the boot cannot be told, so a file that a writer left counts as one of
  * another boot. */
 static void without_proc(process *parent)
@@ -728,7 +826,8 @@ int main(void)
     umask(022);
     on(ON_DISK);
     on(IN_MEMORY);
-    static void (*const WITH_MOUNTS[])(process *) = {on_overlay, stale_on_overlay, sparse_on_a_small_disk, without_proc};
+    static void (*const WITH_MOUNTS[])(process *) = {on_overlay, stale_on_overlay, sparse_on_a_small_disk, mount_without_links,
+                                                    links_in_a_user_namespace, without_proc};
     for (size_t i = 0; i < sizeof WITH_MOUNTS / sizeof WITH_MOUNTS[0]; i++) {
         make_folder(ON_DISK);
         in_a_process(WITH_MOUNTS[i]);

@@ -94,8 +94,8 @@ fn open(place: &Place, special_files: bool) -> Result<(File, Option<u64>), Error
     if special_files && !special::is_regular(mode) && !special::is_folder(mode) {
         return Ok((place.open(libc::O_RDONLY).map_err(&failed)?, None));
     }
-    if special::is_pipe(mode) {
-        // With a name or without: that can only be told when it is open.
+    // Only what /proc leads to can be a pipe without a name; opening another one would wake its writer.
+    if special::is_pipe(mode) && (place.by_link || cfg!(not(target_os = "linux"))) {
         let pipe = place.open(libc::O_RDONLY | libc::O_NONBLOCK).map_err(&failed)?;
         let metadata = pipe.metadata().map_err(Error::io("looking at the file"))?;
         if is_unnamed_pipe(&pipe, &metadata) {

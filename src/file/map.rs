@@ -5,7 +5,7 @@
 //! count and the checksum and takes the mark away.
 
 use super::load::{open_regular, read_some, unless_changed};
-use super::new_file::NewFile;
+use super::new_file::{NewFile, remove_leftovers};
 use super::place::{Last, Place};
 use crate::error::Error;
 use crate::filter::{Filter, Kind, Options};
@@ -132,6 +132,7 @@ impl Filter {
         if place.look().is_ok() {
             return Err(taken());
         }
+        remove_leftovers(&place);
         let mut new = NewFile::create(&place, 0o666)?;
         let failed = Error::io("creating the file");
         Lock::Writers.share(&new.file)?;
@@ -145,7 +146,7 @@ impl Filter {
         let blocks = Blocks::mapped(mapping, PAYLOAD, info.num_blocks);
         let filter = Filter::of_mapped(blocks, &info, true, || {
             let file = new.file.try_clone().map_err(&failed)?;
-            match new.name() {
+            match new.name_if_free() {
                 Ok(true) => Ok(MappedFile::new(file, true)),
                 Ok(false) => Err(taken()),
                 Err(error) => {
@@ -363,12 +364,26 @@ fn write_state(file: &File, state: &State) -> std::io::Result<()> {
 /// Opens a file and shares the lock of writers. While this waits for a save to end, the file may be replaced:
 /// then the new one is wanted.
 fn open_for_writing(place: &Place) -> Result<MappedFile, Error> {
-    loop {
+    // Bounded, for file systems where a file never has the same number twice; but many may save at the same time, so that
+    // it is replaced again and again while this waits.
+    for _ in 0..10_000 {
         let mapped = MappedFile::new(open_regular(place, libc::O_RDWR)?.0, true);
         let file = &mapped.file;
-        Lock::Writers.share(file)?;
-        // A save that comes from now on finds the file in use. One that did not is waited for.
+        let metadata = file.metadata().map_err(Error::io("looking at the file"))?;
+        let is_of_stranger = place.is_of_stranger(&metadata)?;
+        if is_of_stranger {
+            // He may have locked it for ever.
+            if !Lock::Writers.try_share(file) && Lock::Writers.is_used(file) {
+                return Err(Error::Busy);
+            }
+        } else {
+            Lock::Writers.share(file)?;
+        }
+        // A save that comes from now on finds the file in use. One that did not is waited for; not a stranger's.
         if Lock::Savers.is_used(file) {
+            if is_of_stranger {
+                return Err(Error::Busy);
+            }
             Lock::Savers.take(file)?;
             Lock::Savers.release(file);
         }
@@ -376,4 +391,5 @@ fn open_for_writing(place: &Place) -> Result<MappedFile, Error> {
             return Ok(mapped);
         }
     }
+    Err(Error::Io { action: "finding the file, which changes again and again", os_error: libc::EAGAIN })
 }

@@ -5,6 +5,7 @@
 //! `.NAME.gloom-` and sixteen digits that nobody can guess.
 
 use super::place::Place;
+use super::special;
 use crate::error::Error;
 use crate::panics::may_panic;
 use crate::sys::{Lock, Name, effective_user, random_number};
@@ -25,7 +26,6 @@ const ATTEMPTS: u32 = 100;
 impl NewFile<'_> {
     /// `mode` as for any new file, but for one without a name, which nobody else can open.
     pub fn create(place: &Place, mode: u32) -> Result<NewFile<'_>, Error> {
-        remove_leftovers(place);
         let failed = Error::io("creating the file");
         if let Some(file) = place.folder.open_unnamed().map_err(&failed)? {
             return Ok(NewFile { place, file, hidden: None });
@@ -40,7 +40,7 @@ impl NewFile<'_> {
             };
             let new = NewFile { place, file, hidden: Some(name) };
             // Before this, somebody may have taken it for a file that was left behind.
-            if lock(&new.file) && place.folder.look(&name).is_ok() {
+            if hold(&new.file) && place.folder.look(&name).is_ok() {
                 return Ok(new);
             }
         }
@@ -60,7 +60,7 @@ impl NewFile<'_> {
     }
 
     /// Gives the file its name if that is free; false if it is taken.
-    pub fn name(&mut self) -> Result<bool, Error> {
+    pub fn name_if_free(&mut self) -> Result<bool, Error> {
         let folder = self.place.folder.to_read().map_err(Error::io("opening the folder"))?;
         may_panic();
         let named = match &self.hidden {
@@ -82,7 +82,7 @@ impl NewFile<'_> {
         if let Some(name) = self.hidden {
             return Ok(name);
         }
-        lock(&self.file);
+        hold(&self.file);
         for _ in 0..ATTEMPTS {
             let name = hidden_name(self.place)?;
             match self.place.folder.name_file(&self.file, &name) {
@@ -109,8 +109,9 @@ impl Drop for NewFile<'_> {
 }
 
 /// Shows that the maker of a file is alive; false if somebody else has it locked. Where there are no locks, nobody takes a
-/// file for one that was left behind.
-fn lock(file: &File) -> bool {
+/// file for one that was left behind. (Where locks are seen on one machine only, somebody on another may: then the save
+/// fails, and the old file stays.)
+fn hold(file: &File) -> bool {
     Lock::Makers.try_take(file) || !Lock::Makers.is_used(file)
 }
 
@@ -133,12 +134,15 @@ fn hidden_name(place: &Place) -> IoResult<Name> {
     Name::of(&[prefix(place)?.bytes(), &digits])
 }
 
+/// In a folder with more names, left files may stay: strangers who fill it must not make each save slow.
+const MOST_NAMES: usize = 10_000;
+
 /// Removes hidden files for this place whose makers have died. Best effort: nobody needs that to succeed.
-fn remove_leftovers(place: &Place) {
+pub(super) fn remove_leftovers(place: &Place) {
     let Ok(prefix) = prefix(place) else {
         return;
     };
-    let _ = place.folder.for_each_name(|name| {
+    let _ = place.folder.for_each_name(MOST_NAMES, |name| {
         let digits = name.strip_prefix(prefix.bytes());
         let is_hidden = digits.is_some_and(|digits| {
             digits.len() == DIGITS && digits.iter().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'))
@@ -149,11 +153,14 @@ fn remove_leftovers(place: &Place) {
     });
 }
 
-/// Somebody may have made anything of such a name: only a regular file of this user that has no other name, and that nobody
-/// has locked, was left by a save.
+/// Somebody may have made anything of such a name: only a regular file of this user that has no other name (but that of the
+/// place), and that nobody has locked, was left by a save.
 fn remove_if_left(place: &Place, name: &Name) -> IoResult<()> {
     let status = place.folder.look(name)?;
-    if !status.is_regular() || status.owner != effective_user() || status.links != 1 {
+    let is_own = special::is_regular(status.mode) && status.owner == effective_user();
+    // Without renaming that does not replace, a file has both names for a moment.
+    let has_the_name = || place.look().is_ok_and(|named| named.is_same(&status));
+    if !is_own || (status.links != 1 && !(status.links == 2 && has_the_name())) {
         return Ok(());
     }
     let open = |access| place.folder.open(name, access | libc::O_NOFOLLOW | libc::O_NONBLOCK, 0);

@@ -5,7 +5,7 @@
 //! Anybody could have put others there, to make a service replace or change a file of its own.
 
 use crate::error::Error;
-use crate::sys::{Folder, Name, Status, effective_user};
+use crate::sys::{Folder, Link, Name, Status, effective_user};
 use std::fs::{File, Metadata};
 use std::io;
 use std::os::raw::c_int;
@@ -18,7 +18,7 @@ pub(crate) struct Place {
     pub folder: Folder,
     pub name: Name,
     /// The name is a link of /proc, such as /dev/stdin leads to, which only the system can follow.
-    by_link: bool,
+    pub by_link: bool,
 }
 
 /// What a path means whose end is a symbolic link.
@@ -34,7 +34,7 @@ pub(super) enum Last {
 
 impl Place {
     pub(super) fn of(path: &Path, last: Last) -> Result<Place, Error> {
-        walk(path.as_os_str().as_bytes(), last).map_err(Error::io("opening the folder of the file"))
+        walk(path.as_os_str().as_bytes(), last)
     }
 
     /// Looks at what is there, and opens nothing.
@@ -54,6 +54,12 @@ impl Place {
         file.metadata().is_ok_and(|file| self.look().is_ok_and(|named| named.is_of(&file)))
     }
 
+    /// Did a stranger put this file there? In a sticky folder that all may write, anybody can.
+    pub fn is_of_stranger(&self, file: &Metadata) -> Result<bool, Error> {
+        let folder = self.folder.metadata().map_err(Error::io("looking at the folder of the file"))?;
+        Ok(is_shared(&folder) && !is_trusted(&folder, file.uid()))
+    }
+
     /// Is it certain that this file, which was there, is there no longer?
     pub fn has_lost(&self, file: &File) -> bool {
         let Ok(file) = file.metadata() else {
@@ -71,13 +77,17 @@ impl Place {
 /// So many links does Linux follow.
 const MAX_LINKS: u32 = 40;
 
-fn walk(path: &[u8], last: Last) -> io::Result<Place> {
-    let error = |number| Err(io::Error::from_raw_os_error(number));
-    let mut rest = Rest::of(path, b"")?;
+fn walk(path: &[u8], last: Last) -> Result<Place, Error> {
+    let failed = Error::io("opening the folder of the file");
+    let error = |number| Err(failed(io::Error::from_raw_os_error(number)));
     if path.is_empty() {
         return error(libc::ENOENT);
     }
-    let mut folder = Folder::start(path.starts_with(b"/"))?;
+    if path.len() >= libc::PATH_MAX as usize {
+        return error(libc::ENAMETOOLONG);
+    }
+    let mut rest = Rest::of(path, b"").map_err(&failed)?;
+    let mut folder = Folder::start(path.starts_with(b"/")).map_err(&failed)?;
     let mut links = 0u32;
     loop {
         let (name, after) = rest.first();
@@ -85,7 +95,7 @@ fn walk(path: &[u8], last: Last) -> io::Result<Place> {
         if is_last && matches!(name, b"" | b"." | b"..") {
             return error(libc::EISDIR);
         }
-        let name = Name::of(&[name])?;
+        let name = Name::of(&[name]).map_err(&failed)?;
         // With a slash behind it, only a folder is meant.
         let must_be_folder = !after.is_empty();
         if must_be_folder {
@@ -98,10 +108,10 @@ fn walk(path: &[u8], last: Last) -> io::Result<Place> {
                 }
                 // Or a link.
                 Err(error) if matches!(error.raw_os_error(), Some(libc::ENOTDIR | libc::ELOOP)) => {}
-                Err(error) => return Err(error),
+                Err(error) => return Err(failed(error)),
             }
         }
-        let Some(link) = folder.read_link(&name)? else {
+        let Some(link) = folder.read_link(&name).map_err(&failed)? else {
             return if must_be_folder {
                 error(libc::ENOTDIR)
             } else {
@@ -111,9 +121,7 @@ fn walk(path: &[u8], last: Last) -> io::Result<Place> {
         if is_last && last == Last::Link {
             return Ok(Place { folder, name, by_link: false });
         }
-        if !may_follow(&folder.metadata()?, link.owner) {
-            return error(libc::EACCES);
-        }
+        check_link(&folder, &name, &link)?;
         links = links.saturating_add(1);
         if links > MAX_LINKS {
             return error(libc::ELOOP);
@@ -122,40 +130,63 @@ fn walk(path: &[u8], last: Last) -> io::Result<Place> {
             if is_last {
                 return Ok(Place { folder, name, by_link: true });
             }
-            folder = folder.enter_by_link(&name)?;
+            folder = folder.enter_by_link(&name).map_err(&failed)?;
             rest.skip_first();
             continue;
         }
         if link.target().starts_with(b"/") {
-            folder = Folder::start(true)?;
+            folder = Folder::start(true).map_err(&failed)?;
         }
-        rest = Rest::of(link.target(), after)?;
+        rest = Rest::of(link.target(), after).map_err(&failed)?;
     }
 }
 
-/// The rule of the kernel, may_follow_link in fs/namei.c, which has no exception for the superuser.
-fn may_follow(folder: &Metadata, owner_of_link: u32) -> bool {
-    const STICKY_FOR_ALL: u32 = 0o1002;
-    folder.mode() & STICKY_FOR_ALL != STICKY_FOR_ALL
-        || owner_of_link == effective_user()
-        || owner_of_link == folder.uid()
+/// The rule of the kernel, may_follow_link in fs/namei.c, which has no exception for the superuser; and what the kernel has
+/// against the link besides: a mount whose links are not followed.
+fn check_link(folder: &Folder, name: &Name, link: &Link) -> Result<(), Error> {
+    let metadata = folder.metadata().map_err(Error::io("looking at the folder of the file"))?;
+    // A second name for one's own link may have been made by anybody.
+    if is_shared(&metadata) && (!is_trusted(&metadata, link.owner) || link.links > 1) {
+        let action = "following a symbolic link of another user in a sticky folder that all may write";
+        return Err(Error::Io { action, os_error: libc::EACCES });
+    }
+    match folder.look_by_link(name) {
+        Err(error) if matches!(error.raw_os_error(), Some(libc::EACCES | libc::ELOOP)) => {
+            Err(Error::io("following a symbolic link")(error))
+        }
+        _ => Ok(()),
+    }
 }
 
-/// What is left of a path.
+/// Is it a sticky folder that all may write?
+fn is_shared(folder: &Metadata) -> bool {
+    const STICKY_FOR_ALL: u32 = 0o1002;
+    folder.mode() & STICKY_FOR_ALL == STICKY_FOR_ALL
+}
+
+/// Is it this user, or the folder's owner?
+fn is_trusted(folder: &Metadata, owner: u32) -> bool {
+    // In a user namespace, everybody of outside: the folder's owner and a stranger look alike.
+    const NOBODY: u32 = 65534;
+    owner == effective_user() || (owner == folder.uid() && owner != NOBODY)
+}
+
+/// What is left of a path: at most where a link leads to, and what follows the link.
 struct Rest {
-    bytes: [u8; libc::PATH_MAX as usize],
+    bytes: [u8; Rest::ROOM],
     start: usize,
     end: usize,
 }
 
 impl Rest {
+    const ROOM: usize = 2 * libc::PATH_MAX as usize;
+
     fn of(path: &[u8], after: &[u8]) -> io::Result<Rest> {
         let too_long = || io::Error::from_raw_os_error(libc::ENAMETOOLONG);
-        let mut rest = Rest { bytes: [0; libc::PATH_MAX as usize], start: 0, end: 0 };
+        let mut rest = Rest { bytes: [0; Rest::ROOM], start: 0, end: 0 };
         for part in [path, after] {
             let end = rest.end.saturating_add(part.len());
-            // As long as the system takes them, with a zero behind.
-            let room = rest.bytes.get_mut(rest.end..end).filter(|_| end < libc::PATH_MAX as usize);
+            let room = rest.bytes.get_mut(rest.end..end);
             room.ok_or_else(too_long)?.copy_from_slice(part);
             rest.end = end;
         }

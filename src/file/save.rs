@@ -1,13 +1,13 @@
 //! Writing a file so that there is always a whole one: the old or the new.
 
-use super::new_file::NewFile;
-use super::permissions;
+use super::new_file::{NewFile, remove_leftovers};
+use super::permissions::{self, NewPermissions};
 use super::place::{Last, Place};
 use super::special;
 use crate::error::Error;
 use crate::filter::Filter;
 use crate::format::Format;
-use crate::sys::{Lock, release_as_reader, take_as_reader};
+use crate::sys::{Lock, release_among_readers, try_take_among_readers};
 use std::fs::{File, Metadata};
 use std::io::{ErrorKind, Write};
 use std::os::unix::fs::MetadataExt;
@@ -31,19 +31,20 @@ impl Filter {
         // Refused before anything is written.
         self.serialized_size(format)?;
         let place = Place::of(path, Last::Replace)?;
+        remove_leftovers(&place);
         let mut old = Old::of(&place)?;
         let mode = permissions::while_written(old.as_ref().map(|old| &old.metadata));
         let mut new = NewFile::create(&place, mode)?;
-        let made = new.file.metadata().map_err(Error::io("looking at the new file"))?;
+        let mut permissions = NewPermissions::of(&new.file)?;
         let failed = Error::io("writing the file");
         let mut file = &new.file;
         self.serialize(format, &mut |piece| file.write_all(piece).map_err(&failed))?;
         // Bounded: somebody who replaces the file again and again must not keep this from ending.
         for _ in 0..100 {
-            permissions::settle(&new.file, &made, old.as_ref().map(|old| (&old.file, &old.metadata)))?;
+            permissions.settle(&new.file, old.as_ref().map(|old| (&old.file, &old.metadata)))?;
             new.file.sync_all().map_err(&failed)?;
             match &old {
-                None if new.name()? => return Ok(()),
+                None if new.name_if_free()? => return Ok(()),
                 Some(old) if place.has(&old.file) => return new.replace(),
                 // While the new one was written, somebody has put another file there, or has taken it away.
                 _ => {}
@@ -66,7 +67,7 @@ impl Drop for Old {
     fn drop(&mut self) {
         // Closing the file would not end the locks while a child of this process has it, too.
         Lock::Savers.release(&self.file);
-        release_as_reader(&self.file);
+        release_among_readers(&self.file);
     }
 }
 
@@ -74,7 +75,8 @@ impl Old {
     /// None if there is none.
     fn of(place: &Place) -> Result<Option<Old>, Error> {
         let looking = Error::io("looking at the old file");
-        loop {
+        // Bounded, for file systems where a file never has the same number twice.
+        for _ in 0..10_000 {
             // Opening a pipe would wait for its other end, and a device may do anything.
             match place.look() {
                 Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
@@ -90,14 +92,7 @@ impl Old {
             let metadata = file.metadata().map_err(&looking)?;
             special::refuse(metadata.mode())?;
             let old = Old { metadata, file };
-            // One save at a time: the next one must look at the file that this one puts there. (A lock for
-            // oneself needs a file that can be written.)
-            if writable {
-                Lock::Savers.take(&old.file)?;
-            } else {
-                Lock::Savers.share(&old.file)?;
-                take_as_reader(&old.file);
-            }
+            old.lock(writable, place.is_of_stranger(&old.metadata)?)?;
             if Lock::Writers.is_used(&old.file) {
                 return Err(Error::Busy);
             }
@@ -105,6 +100,23 @@ impl Old {
                 return Ok(Some(old));
             }
         }
+        Err(Error::Io {
+            action: "finding the old file, which changes again and again",
+            os_error: libc::EAGAIN,
+        })
+    }
+
+    /// One save at a time: the next one must look at the file that this one puts there. (A lock for oneself needs a file that
+    /// can be written.) A stranger may have locked his file for ever, so nobody waits for him.
+    fn lock(&self, writable: bool, is_of_stranger: bool) -> Result<(), Error> {
+        let (lock, file) = (Lock::Savers, &self.file);
+        let is_locked = match (is_of_stranger, writable) {
+            (false, true) => lock.take(file).map(|()| true)?,
+            (false, false) => lock.share(file).map(|()| true)?,
+            (true, true) => lock.try_take(file) || !lock.is_used(file),
+            (true, false) => lock.try_share(file) || !lock.is_used(file),
+        };
+        if is_locked && (writable || try_take_among_readers(file)) { Ok(()) } else { Err(Error::Busy) }
     }
 }
 

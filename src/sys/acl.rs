@@ -42,7 +42,7 @@ struct List {
     len: usize,
 }
 
-/// The file's list, if it has one. One that is too long to be read allows its group nothing.
+/// The file's list, if it has one. One that cannot be read allows its group nothing.
 #[cfg(target_os = "linux")]
 fn list(file: &File) -> Option<List> {
     use std::os::fd::AsRawFd;
@@ -50,7 +50,8 @@ fn list(file: &File) -> Option<List> {
     let (to, room) = (list.bytes.as_mut_ptr().cast(), list.bytes.len());
     // SAFETY: the descriptor is open for as long as `file` is, the name ends with a zero, and there is so much room.
     let len = unsafe { libc::fgetxattr(file.as_raw_fd(), NAME.as_ptr(), to, room) };
-    if len < 0 && Error::last_os_error().raw_os_error() != Some(libc::ERANGE) {
+    let error = Error::last_os_error().raw_os_error();
+    if len < 0 && matches!(error, Some(libc::ENODATA | libc::EOPNOTSUPP | libc::ENOSYS)) {
         return None;
     }
     list.len = usize::try_from(len).unwrap_or(0);

@@ -23,8 +23,8 @@ const TO_SEARCH: c_int = libc::O_SEARCH;
 pub(crate) struct Name([u8; Name::ROOM]);
 
 impl Name {
-    /// File systems allow 255 bytes.
-    const ROOM: usize = 256;
+    /// Most file systems allow 255 bytes, some 255 characters.
+    const ROOM: usize = 1024;
 
     /// The parts, one behind the other.
     pub fn of(parts: &[&[u8]]) -> Result<Name> {
@@ -61,16 +61,16 @@ impl Status {
         self.id == (file.dev(), file.ino())
     }
 
-    // The types of these constants differ among systems.
-    #[allow(clippy::unnecessary_cast)]
-    pub fn is_regular(&self) -> bool {
-        self.mode & libc::S_IFMT as u32 == libc::S_IFREG as u32
+    pub fn is_same(&self, other: &Status) -> bool {
+        self.id == other.id
     }
 }
 
 /// Where a symbolic link leads to, and who made it.
 pub(crate) struct Link {
     pub owner: u32,
+    /// How many names it has.
+    pub links: u64,
     target: [u8; libc::PATH_MAX as usize],
     len: usize,
 }
@@ -165,7 +165,7 @@ impl Folder {
 
     /// Reads a symbolic link; None if it is something else, or nothing.
     pub fn read_link(&self, name: &Name) -> Result<Option<Link>> {
-        let mut link = Link { owner: 0, target: [0; libc::PATH_MAX as usize], len: 0 };
+        let mut link = Link { owner: 0, links: 0, target: [0; libc::PATH_MAX as usize], len: 0 };
         match link.read(self.raw(), name.as_ptr()) {
             Err(error) if matches!(error.raw_os_error(), Some(libc::EINVAL | libc::ENOENT)) => {
                 return Ok(None);
@@ -176,13 +176,15 @@ impl Folder {
         #[cfg(target_os = "linux")]
         {
             let itself = self.open(name, libc::O_PATH | libc::O_NOFOLLOW, 0)?;
-            link.owner = itself.metadata()?.uid();
+            let metadata = itself.metadata()?;
+            (link.owner, link.links) = (metadata.uid(), metadata.nlink());
             // An empty name stands for the descriptor itself.
             link.read(itself.as_raw_fd(), c"".as_ptr())?;
         }
         #[cfg(not(target_os = "linux"))]
         {
-            link.owner = self.look(name)?.owner;
+            let status = self.look(name)?;
+            (link.owner, link.links) = (status.owner, status.links);
         }
         Ok(Some(link))
     }
@@ -229,8 +231,9 @@ impl Folder {
         open_at(self.raw(), c".".as_ptr(), libc::O_RDONLY | libc::O_DIRECTORY, 0)
     }
 
-    /// Calls `each` with the names in this folder, in no order. Who adds or removes names meanwhile may be seen or not.
-    pub fn for_each_name(&self, mut each: impl FnMut(&[u8])) -> Result<()> {
+    /// Calls `each` with names in this folder, in no order, with `most` of them at most. Who adds or removes names meanwhile
+    /// may be seen or not.
+    pub fn for_each_name(&self, most: usize, mut each: impl FnMut(&[u8])) -> Result<()> {
         use std::os::fd::IntoRawFd;
         let raw = self.to_read()?.into_raw_fd();
         // SAFETY: the descriptor is ours, and the stream owns it from here on.
@@ -241,7 +244,7 @@ impl Folder {
             drop(unsafe { File::from_raw_fd(raw) });
             return Err(error);
         }
-        loop {
+        for _ in 0..most {
             // SAFETY: the stream is open, and nobody else has it.
             let entry = unsafe { libc::readdir(stream) };
             if entry.is_null() {
@@ -262,7 +265,7 @@ impl Folder {
     /// Is it a folder of /proc, whose links may lead to what has no path (proc(5), "magic" links)?
     pub fn is_of_proc(&self) -> bool {
         #[cfg(target_os = "linux")]
-        return file_system(&self.0) == Some(libc::PROC_SUPER_MAGIC);
+        return file_system(&self.0) == Some(PROC_SUPER_MAGIC);
         #[cfg(not(target_os = "linux"))]
         return false;
     }
@@ -276,7 +279,6 @@ impl Folder {
 pub(crate) fn is_unnamed_pipe(file: &File, metadata: &Metadata) -> bool {
     #[cfg(target_os = "linux")]
     {
-        const PIPEFS_MAGIC: i64 = 0x5049_5045; // include/uapi/linux/magic.h
         let _ = metadata;
         file_system(file) == Some(PIPEFS_MAGIC)
     }
@@ -290,17 +292,26 @@ pub(crate) fn is_unnamed_pipe(file: &File, metadata: &Metadata) -> bool {
 /// Lets reads of a file that was opened without waiting wait for what comes.
 pub(crate) fn wait_for_reads(file: &File) -> Result<()> {
     // SAFETY: the descriptor is open for as long as `file` is.
-    done(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETFL, 0) })
+    let flags = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GETFL) };
+    done(flags)?;
+    // SAFETY: as above.
+    done(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETFL, flags & !libc::O_NONBLOCK) })
 }
 
-/// What statfs(2) calls the type of a file system.
+// include/uapi/linux/magic.h
 #[cfg(target_os = "linux")]
-fn file_system(file: &File) -> Option<i64> {
+const PIPEFS_MAGIC: u32 = 0x5049_5045;
+#[cfg(target_os = "linux")]
+const PROC_SUPER_MAGIC: u32 = 0x9fa0;
+
+/// What statfs(2) calls the type of a file system. (Its type differs among C libraries.)
+#[cfg(target_os = "linux")]
+fn file_system(file: &File) -> Option<u32> {
     // SAFETY: numbers only, for which zeros are valid.
     let mut status: libc::statfs = unsafe { std::mem::zeroed() };
     // SAFETY: the descriptor is open for as long as `file` is.
     let result = unsafe { libc::fstatfs(file.as_raw_fd(), &raw mut status) };
-    (result == 0).then_some(status.f_type)
+    (result == 0).then_some(status.f_type as u32)
 }
 
 /// `/proc/self/fd/N`, the one way to name a file that every process may go.

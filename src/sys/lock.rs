@@ -77,20 +77,21 @@ impl Lock {
     }
 }
 
-/// Waits until nobody else who may only read the file has it by this call, and takes it: the locks above cannot be taken
-/// without the permission to write. Best effort: not on file systems of the network, nor on systems where this lock and
-/// the others know of each other.
-pub(crate) fn take_as_reader(file: &File) {
+/// Takes a lock of those who may only read the file, unless somebody else has it; true if it did, and where there is no such
+/// lock. The locks above cannot be taken without the permission to write. Not on file systems of the network, where this
+/// one needs that, too, nor on systems where this lock and the others know of each other.
+pub(crate) fn try_take_among_readers(file: &File) -> bool {
     #[cfg(target_os = "linux")]
     // SAFETY: the descriptor is open for as long as `file` is.
-    while unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX) } != 0
-        && IoError::last_os_error().raw_os_error() == Some(libc::EINTR)
-    {}
+    if unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } != 0 {
+        return IoError::last_os_error().kind() != std::io::ErrorKind::WouldBlock;
+    }
     let _ = file;
+    true
 }
 
 /// Gives it back, also where a child of this process has the open file, too.
-pub(crate) fn release_as_reader(file: &File) {
+pub(crate) fn release_among_readers(file: &File) {
     #[cfg(target_os = "linux")]
     // SAFETY: the descriptor is open for as long as `file` is. It could only fail where there are no locks.
     let _ = unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_UN) };

@@ -21,8 +21,8 @@ mod space;
 
 pub(crate) use acl::{owning_group_bits, remove_acl};
 pub(crate) use boot::{BootId, boot_id};
-pub(crate) use folder::{Folder, Name, Status, is_unnamed_pipe, wait_for_reads};
-pub(crate) use lock::{Lock, release_as_reader, take_as_reader};
+pub(crate) use folder::{Folder, Link, Name, Status, is_unnamed_pipe, wait_for_reads};
+pub(crate) use lock::{Lock, release_among_readers, try_take_among_readers};
 #[cfg(not(loom))]
 pub(crate) use mapping::Mapping;
 pub(crate) use process::{Process, effective_user};

@@ -141,8 +141,8 @@ fn next_hole(file: &File, from: libc::off_t, len: libc::off_t) -> Option<Part> {
     Some((start, if end < 0 { len } else { end.min(len) }))
 }
 
-/// Makes holes of parts that were holes. Only where nobody else has the file mapped for writing: he may have set bits
-/// there, or rely on having the space.
+/// Makes holes of parts that were holes. Only where nobody else has the file mapped for writing: he may rely on having the
+/// space.
 #[cfg(target_os = "linux")]
 fn give_back(file: &File, filled: &[Part]) {
     if filled.is_empty() {
@@ -152,11 +152,16 @@ fn give_back(file: &File, filled: &[Part]) {
     if !Lock::Writers.try_take(file) {
         return;
     }
-    for &(start, end) in filled {
-        let mode = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
-        // Best effort: there is an error to tell of already.
-        // SAFETY: the descriptor is open for as long as `file` is.
-        let _ = unsafe { libc::fallocate(file.as_raw_fd(), mode, start, end.saturating_sub(start)) };
+    for &(mut from, end) in filled {
+        // Somebody may have mapped the file, set bits there and closed it meanwhile. What has space and no data still counts
+        // as a hole.
+        while let Some((start, end)) = next_hole(file, from, end) {
+            let mode = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
+            // Best effort: there is an error to tell of already.
+            // SAFETY: the descriptor is open for as long as `file` is.
+            let _ = unsafe { libc::fallocate(file.as_raw_fd(), mode, start, end.saturating_sub(start)) };
+            from = end;
+        }
     }
     Lock::Writers.release(file);
 }
