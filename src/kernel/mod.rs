@@ -237,10 +237,9 @@ impl Kernel {
 /// How SipHash hashes groups of keys.
 fn siphash_group(level: Level) -> HashGroup {
     match level {
+        // Processors with AVX-512 have AVX2, too.
         #[cfg(vectors)]
-        Level::Avx2 if level.is_available() => siphash8::by_avx2,
-        #[cfg(vectors)]
-        Level::Avx512 | Level::Avx512Ifma if level.is_available() => siphash8::by_avx512,
+        Level::Avx2 | Level::Avx512 | Level::Avx512Ifma if Level::Avx2.is_available() => siphash8::by_avx2,
         _ => hash::siphash_one_by_one,
     }
 }

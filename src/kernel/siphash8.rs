@@ -31,21 +31,6 @@ pub(super) unsafe fn by_avx2(
     hash_group(keys, first, seed, num_blocks, located);
 }
 
-/// The same.
-///
-/// # Safety
-/// The processor has AVX-512 F, DQ, VL and BW.
-#[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512bw")]
-pub(super) unsafe fn by_avx512(
-    keys: &Keys<'_>,
-    first: usize,
-    seed: u64,
-    num_blocks: u64,
-    located: &mut Located,
-) {
-    hash_group(keys, first, seed, num_blocks, located);
-}
-
 #[inline(always)]
 fn hash_group(keys: &Keys<'_>, first: usize, seed: u64, num_blocks: u64, located: &mut Located) {
     located.clear();
