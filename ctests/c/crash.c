@@ -1373,6 +1373,26 @@ static void test_failing_open_meets_a_writer(void)
     CHECK(met > 0);
 }
 
+/* What a file may have lost is read before it is written again, all of it, whatever holes it has. */
+static void test_lost_adds_and_holes(void)
+{
+    unsigned char another_boot[BOOT_ID_SIZE] = {1}, page[4096];
+    size_t len;
+    prepare_sparse_blocks();
+    unsigned char *bytes = read_file(target(), &len);
+    native_make_dirty(bytes, another_boot);
+    memcpy(page, bytes, sizeof page);
+    free(bytes);
+    int file = open(target(), O_WRONLY);
+    REQUIRE(file >= 0 && pwrite(file, page, sizeof page, 0) == (ssize_t)sizeof page && close(file) == 0);
+    faults_arm(FAULT_NONE, 0);
+    CHECK_OK(gloom_map(target(), GLOOM_MAP_READ_WRITE | GLOOM_MAP_ALLOW_DIRTY, &mapped, NULL));
+    faults_disarm();
+    CHECK(faults.bytes_read >= len);
+    close_if_open();
+    check_whole(0);
+}
+
 /* ---- no boot ---- */
 
 /* Where the boot may not be read, as in a sandbox, a file that a writer left counts as one of another boot. All else
@@ -1634,6 +1654,7 @@ int main(int argc, char **argv)
     else if (strcmp(what, "full-disk") == 0) {
         test_full_disk();
         test_failing_open_meets_a_writer();
+        test_lost_adds_and_holes();
     }
     else if (strcmp(what, "no-boot") == 0)
         test_no_boot();

@@ -60,6 +60,8 @@ static struct {
     bool no_unnamed_files;
     /* The file system says that it has no space left. */
     bool is_full;
+    /* How much read() has brought since faults_arm. */
+    uint64_t bytes_read;
 } faults;
 
 static void faults_arm(fault what, unsigned at)
@@ -67,6 +69,7 @@ static void faults_arm(fault what, unsigned at)
     faults.armed = what;
     faults.at = at;
     faults.calls = 0;
+    faults.bytes_read = 0;
     faults.struck = NULL;
     faults.counting = faults.watching = true;
 }
@@ -157,6 +160,8 @@ enum { SECTOR = 512 };
         if ((now == FAULT_SHORT && len > 1) || dies)                                                         \
             len /= 2;                                                                                        \
         ssize_t result = __real_##name arguments;                                                            \
+        if (result > 0 && strcmp(#name, "read") == 0)                                                        \
+            faults.bytes_read += (uint64_t)result;                                                           \
         if (dies)                                                                                            \
             kill(getpid(), SIGKILL);                                                                         \
         return result;                                                                                       \

@@ -44,7 +44,7 @@ fn address_sanitizer_out_of_memory() {
 #[test]
 fn address_sanitizer_failing_files() {
     let crash = Program::with_flags("crash", Library::AddressSanitizer, WRAP_FILES);
-    for what in ["fail", "interrupt", "failed-sync", "no-locks", "fork-meanwhile"] {
+    for what in ["fail", "interrupt", "failed-sync", "no-locks", "fork-meanwhile", "full-disk", "no-boot"] {
         crash.run(&[what]);
     }
     run_with_address_sanitizer("full", &[]);
@@ -53,6 +53,11 @@ fn address_sanitizer_failing_files() {
 #[test]
 fn address_sanitizer_v1_corrupt() {
     run_with_address_sanitizer("v1_corrupt", &[]);
+}
+
+#[test]
+fn address_sanitizer_neighbours() {
+    run_with_address_sanitizer("neighbours", &[]);
 }
 
 #[test]

@@ -17,6 +17,7 @@ use crate::panics::may_panic;
 use crate::sync::{AtomicBool, Ordering::Relaxed};
 use crate::sys::{Lock, Mapping, Process, boot_id, reserve};
 use std::fs::File;
+use std::io::{Seek, SeekFrom};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
@@ -97,6 +98,7 @@ impl Filter {
         if options.read_write && info.may_have_lost_adds {
             // Of what could not be written before, memory may have more than the disk: now all of it is written.
             // Read first, where what cannot be read is an error and no SIGBUS.
+            reader.seek(SeekFrom::Start(PAYLOAD as u64)).map_err(&failed)?;
             while read_some(&mut reader, &mut [0; 16384])? > 0 {}
             mapping.touch();
         }

@@ -130,15 +130,18 @@ fn cannot_allocate(error: &IoError) -> bool {
 /// The next part of the file, from an offset on, that has no data.
 #[cfg(target_os = "linux")]
 fn next_hole(file: &File, from: libc::off_t, len: libc::off_t) -> Option<Part> {
-    // SAFETY: the descriptor is open for as long as `file` is. Nobody reads it from where it stands.
+    // SAFETY: the descriptor is open for as long as `file` is. (Afterwards, it stands somewhere else.)
     let seek = |offset, whence| unsafe { libc::lseek(file.as_raw_fd(), offset, whence) };
     let start = seek(from, libc::SEEK_HOLE);
     if start < 0 || start >= len {
         return None;
     }
-    // There may be none behind it.
-    let end = seek(start, libc::SEEK_DATA);
-    Some((start, if end < 0 { len } else { end.min(len) }))
+    match seek(start, libc::SEEK_DATA) {
+        // There is none behind it.
+        -1 if IoError::last_os_error().raw_os_error() == Some(libc::ENXIO) => Some((start, len)),
+        -1 => None,
+        end => Some((start, end.min(len))),
+    }
 }
 
 /// Makes holes of parts that were holes. Only where nobody else has the file mapped for writing: he may rely on having the
