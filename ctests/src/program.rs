@@ -107,9 +107,13 @@ impl Outcome {
         finish(command, "")
     }
 
-    /// Fails, with the program's last words, unless the exit status is 0.
+    /// Fails, with the program's last words, unless the exit status is 0. What could not be tested here is said even though
+    /// tests that pass are silent: what is written to the handle itself is not kept back.
     pub fn must_succeed(self) {
         assert!(self.status.success(), "{self}");
+        for line in self.output.lines().filter(|line| line.to_lowercase().contains("not tested")) {
+            let _ = writeln!(std::io::stderr(), "{}: {line}", self.command);
+        }
         println!("{}: {}", self.command, self.output.lines().last().unwrap_or("no output"));
     }
 }
