@@ -50,7 +50,7 @@ static void as(unsigned user, void (*body)(void))
 /* The folder that all may write. */
 static const char *spool(const char *name)
 {
-    static char path[PATH_ROOM];
+    static char path[PATH_ROOM + sizeof "spool/"];
     (void)snprintf(path, sizeof path, "spool/%s", name);
     return path_of(path);
 }
