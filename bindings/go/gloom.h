@@ -674,7 +674,8 @@ gloom_status gloom_read(gloom_read_fn read,
 // may be neither read nor written is not replaced: it could be mapped.
 //
 // GLOOM_ERR_NULL, GLOOM_ERR_INVALID_ARGUMENT (format), GLOOM_ERR_UNSUPPORTED (v1 holds no seed),
-// GLOOM_ERR_BUSY (the file is mapped for writing), GLOOM_ERR_IO.
+// GLOOM_ERR_BUSY (the file is mapped for writing; somebody else replaces it, whom this call may not wait for: neither may
+// write the file, or it is a stranger's in a sticky folder that all may write), GLOOM_ERR_IO.
 gloom_status gloom_save(const gloom_filter *filter,
                         const char *path,
                         int32_t format,
@@ -732,7 +733,8 @@ gloom_status gloom_map_create(const char *path,
 // writing, rename) is fine: the map goes on with the old file. After a fork the child may use the filter, but
 // its gloom_free leaves the file to the parent.
 //
-// GLOOM_ERR_NULL, GLOOM_ERR_INVALID_ARGUMENT (flags), GLOOM_ERR_IO, GLOOM_ERR_CORRUPT (also a checksum that
+// GLOOM_ERR_NULL, GLOOM_ERR_INVALID_ARGUMENT (flags), GLOOM_ERR_IO, GLOOM_ERR_BUSY (to write: a stranger has locked his
+// file in a sticky folder that all may write), GLOOM_ERR_CORRUPT (also a checksum that
 // GLOOM_MAP_VERIFY finds wrong, and a dirty file), GLOOM_ERR_UNSUPPORTED (format v1; another version),
 // GLOOM_ERR_OUT_OF_MEMORY (for the handle and its counters; no address space for the map is GLOOM_ERR_IO, or
 // GLOOM_ERR_LIMIT where no process could have as much). *out is untouched then.

@@ -56,7 +56,8 @@ impl Filter {
     /// proportion to it). The file must not be truncated meanwhile: reading what is no longer there ends a process (SIGBUS).
     ///
     /// # Errors
-    /// [`Error::Io`], [`Error::Dirty`], and those of [`from_bytes`](Filter::from_bytes) that concern
+    /// [`Error::Io`], [`Error::Special`], [`Error::Limit`], [`Error::Dirty`], [`Error::Busy`] (to write: a stranger has locked
+    /// his file in a sticky folder that all may write), and those of [`from_bytes`](Filter::from_bytes) that concern
     /// header and length; format v1 is [`Error::Unsupported`].
     pub fn map(path: &Path, options: &MapOptions) -> Result<Filter, Error> {
         let place = Place::of(path, Last::Use)?;

@@ -25,7 +25,8 @@ impl Filter {
     /// nor written is not replaced: it could be mapped.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] for a seed in format v1, [`Error::Busy`] if the file is mapped for writing,
+    /// [`Error::Unsupported`] for a seed in format v1, [`Error::Busy`] if the file is mapped for writing, or being
+    /// replaced by somebody whom this may not wait for,
     /// [`Error::Special`] if it is no regular file, [`Error::Io`].
     pub fn save(&self, path: &Path, format: Format) -> Result<(), Error> {
         // Refused before anything is written.
